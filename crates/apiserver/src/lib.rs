@@ -1,0 +1,3 @@
+//! Kubernetes API machinery over the store, generic over kinds.
+
+pub mod schema;

@@ -1,0 +1,1 @@
+//! The brain: the domain model, dialects, planner and driver contract, without I/O and without a clock.

@@ -1,0 +1,1 @@
+//! The shell around the brain: controllers, queues, events, metrics, clock.

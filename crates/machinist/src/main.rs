@@ -1,0 +1,2 @@
+//! The `machinist` binary.
+fn main() {}

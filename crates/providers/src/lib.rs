@@ -1,0 +1,1 @@
+//! The platforms: one folder a driver, and the conformance suite that all of them pass.
