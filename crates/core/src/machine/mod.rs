@@ -1,0 +1,12 @@
+//! The one domain model of a machine, and the decisions about it.
+//!
+//! [`Want`] is what was declared, [`Facts`] what a platform reports; [`plan`] compares
+//! the two and names at most one step. Dialects translate to and from their own words.
+
+mod facts;
+mod key;
+mod want;
+
+pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
+pub use key::{KeyError, MachineId, MachineKey};
+pub use want::{Architecture, Cpu, Disk, Firmware, Image, InitData, Nic, Power, SeedFormat, Want};
