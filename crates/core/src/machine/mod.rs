@@ -5,8 +5,12 @@
 
 mod facts;
 mod key;
+mod plan;
+mod status;
 mod want;
 
 pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
 pub use key::{KeyError, MachineId, MachineKey};
+pub use plan::{Seen, Situation, Stall, Step, Waiting, plan};
+pub use status::{Condition, Outlook, Phase, Trouble, Truth};
 pub use want::{Architecture, Cpu, Disk, Firmware, Image, InitData, Nic, Power, SeedFormat, Want};

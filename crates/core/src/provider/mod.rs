@@ -9,6 +9,7 @@
 //! this trait; a driver writes none of them itself.
 
 mod capability;
+mod connect;
 mod error;
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use futures::stream::BoxStream;
 use crate::machine::{Facts, MachineId, MachineKey, Power, Want};
 
 pub use capability::{Capabilities, Health};
+pub use connect::{Connect, Credentials, ProviderSpec};
 pub use error::{ProviderError, RetryPolicy};
 
 /// The outcome of a provider call.
