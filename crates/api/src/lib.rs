@@ -5,6 +5,7 @@
 
 pub mod conditions;
 pub mod names;
+pub mod quantity;
 mod schema;
 pub mod vitistack;
 mod wire_enum;

@@ -28,3 +28,10 @@ pub const SYSTEM_NAMESPACE: &str = "vitistack-system";
 
 /// Pattern of `metadata.name`: a label as of RFC 1123.
 pub const NAME_PATTERN: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+
+/// Annotation that binds a Machine to a MachineProvider, as `<namespace>/<name>`. Written with
+/// the finalizer before anything is asked of a platform, and never changed after.
+pub const PROVIDER_ANNOTATION: &str = "machinist.vitistack.io/provider";
+
+/// Annotation with the UID of the cluster under which a Machine's key was made.
+pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";

@@ -82,6 +82,17 @@ impl<'a> Outlook<'a> {
         self.trouble.is_some_and(|trouble| trouble.terminal) || matches!(self.step, Step::Stall(_))
     }
 
+    /// Whether there should be a machine that the platform says nothing about just now.
+    pub fn is_out_of_sight(&self) -> bool {
+        let Situation {
+            deleting,
+            bound,
+            seen,
+            ..
+        } = self.situation;
+        bound && !deleting && matches!(seen, Seen::Unknown)
+    }
+
     /// The phase: the first row that matches.
     pub fn phase(&self) -> Phase {
         let power = self.machine().map(|machine| machine.power);
@@ -170,6 +181,9 @@ impl<'a> Outlook<'a> {
     fn ready(&self, infrastructure: &Condition, network: &Condition) -> Condition {
         let running = self.machine().map(|m| m.power) == Some(PowerState::Running);
         let (status, reason) = match self.phase() {
+            phase if self.is_out_of_sight() => {
+                (Truth::Unknown, phase_reason(phase, self.trouble, self.step))
+            }
             Phase::Running if running && infrastructure.status == Truth::True => {
                 match network.status {
                     Truth::True => (Truth::True, "Running".to_owned()),
@@ -230,6 +244,14 @@ impl<'a> Outlook<'a> {
 
     fn network(&self) -> Condition {
         let kind = "NetworkReady";
+        if self.is_out_of_sight() {
+            return condition(
+                kind,
+                Truth::Unknown,
+                "NotSeen",
+                "The provider does not answer.",
+            );
+        }
         let Some(machine) = self.machine().filter(|m| m.power == PowerState::Running) else {
             return condition(
                 kind,

@@ -51,7 +51,11 @@ fn from_disks(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
         .collect();
     let boot = disks.iter().filter(|disk| disk.boot).count();
     if boot > 1 {
-        let names: Vec<&str> = disks.iter().filter(|d| d.boot).map(|d| d.name.as_str()).collect();
+        let names: Vec<&str> = disks
+            .iter()
+            .filter(|d| d.boot)
+            .map(|d| d.name.as_str())
+            .collect();
         return Err(LowerError::new(
             "spec.disks",
             names,

@@ -42,7 +42,9 @@ fn resolve(
     if let Some(named) = named {
         let by_name = images.iter().find(|image| image.name == named);
         return Ok(pinned(
-            by_name.and_then(|image| image.id.as_deref()).unwrap_or(named),
+            by_name
+                .and_then(|image| image.id.as_deref())
+                .unwrap_or(named),
         ));
     }
     let fits = |image: &&MachineImage| {

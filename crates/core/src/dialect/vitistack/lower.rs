@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use machinist_api::{
     names,
     vitistack::{
-        machine::{Architecture as ApiArchitecture, FirmwareType, Machine, MachineSpec, PowerState},
+        machine::{
+            Architecture as ApiArchitecture, FirmwareType, Machine, MachineSpec, PowerState,
+        },
         machine_provider::MachineProvider,
     },
 };
@@ -39,7 +41,9 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
         },
         tags: spec.tags.clone(),
         security_groups: spec.security_groups.clone(),
-        settings: config.map(|config| config.config.clone()).unwrap_or_default(),
+        settings: config
+            .map(|config| config.config.clone())
+            .unwrap_or_default(),
         name,
     })
 }
@@ -47,7 +51,10 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
 /// When a restart was last asked for, by annotation. What is not a time is no request.
 pub fn restart_requested(machine: &Machine) -> Option<Timestamp> {
     let annotations = machine.metadata.annotations.as_ref()?;
-    annotations.get(names::RESTARTED_AT_ANNOTATION)?.parse().ok()
+    annotations
+        .get(names::RESTARTED_AT_ANNOTATION)?
+        .parse()
+        .ok()
 }
 
 fn architecture(spec: &MachineSpec) -> Architecture {

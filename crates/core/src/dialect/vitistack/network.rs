@@ -23,7 +23,10 @@ pub(super) fn lower(machine: &MachineSpec) -> Result<Vec<Nic>, LowerError> {
     let Some(network) = machine.network.as_ref() else {
         return Ok(Vec::new());
     };
-    let primaries = network.interfaces.iter().filter(|i| i.primary == Some(true));
+    let primaries = network
+        .interfaces
+        .iter()
+        .filter(|i| i.primary == Some(true));
     if primaries.count() > 1 {
         return Err(LowerError::new(
             "spec.network.interfaces",
