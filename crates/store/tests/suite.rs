@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{Home, drain, history, keeping, short, soon, value};
-use machinist_store::{Expect, Options, Revision, Store, WatchError, WriteError};
+use machinist_store::{Expect, Options, Page, Revision, Store, WatchError, WriteError};
 
 #[tokio::test]
 async fn a_put_meets_its_condition_or_says_what_is_there() {
@@ -201,9 +201,10 @@ async fn concurrent_writers_have_one_order_which_every_watch_tells() {
             let store = store.clone();
             writers.spawn(async move {
                 let mut acknowledged = Vec::new();
+                let key = format!("shared-by-four/{}", writer % 16);
                 for n in 0..EACH {
                     let text = format!("{writer}.{n}");
-                    let revision = increment(&store, "counter", &text).await;
+                    let revision = increment(&store, &key, &text).await;
                     // An answered write can be read, by anyone, at once.
                     assert!(store.revision() >= revision);
                     acknowledged.push((revision, text));
@@ -256,13 +257,16 @@ async fn pages_are_pictures_of_one_revision() {
         let at = whole.revision;
 
         let (mut then, mut now) = (Vec::new(), Vec::new());
-        let mut after: Option<String> = None;
+        let (mut after_then, mut after_now): (Option<String>, Option<String>) = (None, None);
         for turn in 0..4 {
-            let page = store.list("m/", after.as_deref(), Some(3));
-            let past = store.list_at("m/", after.as_deref(), Some(3), at).unwrap();
+            let page = store.list("m/", after_now.as_deref(), Some(3));
+            let past = store
+                .list_at("m/", after_then.as_deref(), Some(3), at)
+                .unwrap();
             assert_eq!(past.remaining, 10usize.saturating_sub(3 * (turn + 1)));
             assert_eq!((past.revision, page.revision), (at, store.revision()));
-            after = past.entries.last().map(|entry| entry.key.to_string());
+            let last = |page: &Page| page.entries.last().map(|entry| entry.key.to_string());
+            (after_then, after_now) = (last(&past), last(&page));
             now.extend(page.entries);
             then.extend(past.entries);
             // Writes behind, at and ahead of the page.

@@ -10,26 +10,26 @@ use machinist_store::{Event, EventKind, Options, Revision, Store, Watch};
 use tempfile::TempDir;
 
 /// Where the stores of a test live.
-pub enum Home {
+pub(crate) enum Home {
     Memory,
     Disk(TempDir),
 }
 
 impl Home {
     /// One of each, so that one test speaks about both.
-    pub fn both() -> [Home; 2] {
+    pub(crate) fn both() -> [Home; 2] {
         [Home::Memory, Home::disk()]
     }
 
-    pub fn disk() -> Home {
+    pub(crate) fn disk() -> Home {
         Home::Disk(tempfile::tempdir().unwrap())
     }
 
-    pub fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         self.open_with(Options::default())
     }
 
-    pub fn open_with(&self, options: Options) -> Store {
+    pub(crate) fn open_with(&self, options: Options) -> Store {
         match self {
             Home::Memory => Store::memory_with(options),
             Home::Disk(dir) => Store::open(dir.path(), options).unwrap(),
@@ -38,17 +38,17 @@ impl Home {
 }
 
 /// Waits for something that must happen; the limit is far beyond what it takes.
-pub async fn soon<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future)
         .await
         .expect("this should have happened long ago")
 }
 
-pub fn value(text: impl Into<String>) -> Bytes {
+pub(crate) fn value(text: impl Into<String>) -> Bytes {
     Bytes::from(text.into())
 }
 
-pub fn keeping(keep_events: usize) -> Options {
+pub(crate) fn keeping(keep_events: usize) -> Options {
     Options {
         keep_events,
         ..Options::default()
@@ -56,7 +56,7 @@ pub fn keeping(keep_events: usize) -> Options {
 }
 
 /// An event in short: `3 put a=1 (was 0)`.
-pub fn short(event: &Event) -> String {
+pub(crate) fn short(event: &Event) -> String {
     let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(event.entry.modified, event.revision);
     let kind = match event.kind {
@@ -76,12 +76,12 @@ pub fn short(event: &Event) -> String {
 }
 
 /// Everything that a watch has to give now.
-pub fn drain(watch: &mut Watch) -> Vec<Event> {
+pub(crate) fn drain(watch: &mut Watch) -> Vec<Event> {
     std::iter::from_fn(|| watch.try_next().unwrap()).collect()
 }
 
 /// The whole history that a store keeps, in short.
-pub fn history(store: &Store, after: Revision) -> Vec<String> {
+pub(crate) fn history(store: &Store, after: Revision) -> Vec<String> {
     let mut watch = store.watch("", after).unwrap();
     drain(&mut watch).iter().map(short).collect()
 }
