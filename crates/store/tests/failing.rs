@@ -1,5 +1,12 @@
 //! A medium that fails or waits: what becomes of the group, of readers, and of later writes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::sync::mpsc;

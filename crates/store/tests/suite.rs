@@ -1,5 +1,12 @@
 //! One suite for every kind of store: conditions, order, watches, trimming, pages.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;
