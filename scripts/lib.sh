@@ -68,9 +68,13 @@ apt_get() {
     rm -f "$log"
 }
 
+# Once in a run is enough.
+apt_updated=''
 apt_update() {
+    [[ -z $apt_updated ]] || return 0
     say "reading Debian's package lists"
     apt_get update
+    apt_updated=yes
 }
 
 # Installs the named Debian packages, or says how to and fails.
