@@ -142,7 +142,8 @@ make_disk() {
     [[ $EUID -eq 0 ]] || owner=(fakeroot)
     "${owner[@]}" mke2fs -q -F -t ext4 -m 0 -L machinist-root -d "$work/root" \
         -E "offset=$((root_start_mib * 1048576))" "$disk" "${root_mib}M"
-    qemu-img convert -O qcow2 -c "$disk" "$work/disk.qcow2"
+    # Not compressed: the BIOS reads in small pieces, each of which would unpack a whole cluster.
+    qemu-img convert -O qcow2 "$disk" "$work/disk.qcow2"
 }
 
 build() {
