@@ -4,11 +4,13 @@
 //! `machinist-core`. There is no I/O, no client and no async runtime in this crate.
 
 pub mod conditions;
+pub mod crds;
 pub mod names;
 pub mod quantity;
 mod schema;
 pub mod vitistack;
 mod wire_enum;
 
+pub use crds::{crd_yaml, crds};
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 pub use wire_enum::UnknownWord;

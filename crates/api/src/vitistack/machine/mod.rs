@@ -34,6 +34,7 @@ pub use storage::{DataVolume, Disk, RootVolume, Storage};
 pub use system::{Boot, CloudInit, Firmware, OperatingSystem, Os, OsImage};
 
 use crate::schema;
+use crate::vitistack::metadata_name;
 
 /// What a machine should be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
@@ -50,6 +51,7 @@ use crate::schema;
     status = "MachineStatus",
     derive = "PartialEq",
     derive = "Default",
+    validation = metadata_name(),
     doc = "Machine is one virtual machine, on any platform.",
     selectable = ".status.phase",
     selectable = ".spec.providerConfig.name",

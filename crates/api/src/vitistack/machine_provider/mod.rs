@@ -44,6 +44,8 @@ pub use status::{
 };
 pub use storage::{BackupConfig, StorageConfig, StorageType};
 
+use crate::vitistack::metadata_name;
+
 /// What a provider is, and how it is reached.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
 #[kube(
@@ -59,6 +61,7 @@ pub use storage::{BackupConfig, StorageConfig, StorageType};
     status = "MachineProviderStatus",
     derive = "PartialEq",
     derive = "Default",
+    validation = metadata_name(),
     doc = "MachineProvider is one platform that machines run on.",
     selectable = ".spec.type",
     selectable = ".spec.region",
