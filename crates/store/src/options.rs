@@ -1,0 +1,24 @@
+//! What a caller may choose about a store.
+
+/// Choices for a store; the default suits a control plane of some 100,000 objects.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many past events are kept for watches.
+    pub keep_events: usize,
+    /// How many bytes of keys and values the kept events may name, so that a run of large values
+    /// cannot fill the memory. The events of the newest group are kept whatever their size.
+    pub keep_bytes: u64,
+    /// The identity of a store that is created now; made at random when absent. A store that
+    /// already exists keeps the one it has.
+    pub uid: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            keep_events: 100_000,
+            keep_bytes: 256 << 20,
+            uid: None,
+        }
+    }
+}
