@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::kind::{Hook, Kind, Scale, api_version};
 use crate::schema::{Schema, SchemaError, Validator};
-use crate::table::Column;
+use crate::table::{Column, Columns, TableError};
 
 /// Why a definition cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum DefinitionError {
         /// What is wrong with it.
         source: SchemaError,
     },
+    /// A printer column cannot be used.
+    #[error(transparent)]
+    Column(#[from] TableError),
 }
 
 /// The `spec` of a definition, as far as it is used.
@@ -183,7 +186,7 @@ impl Spec {
                     status_replicas: s.status_replicas_path,
                     label_selector: s.label_selector_path,
                 }),
-                columns: version.additional_printer_columns,
+                columns: Columns::new(&version.additional_printer_columns)?,
                 selectable: version.selectable_fields.into_iter().map(|f| f.json_path).collect(),
                 prefix: prefix.clone(),
                 stored_api_version: stored_api_version.clone(),

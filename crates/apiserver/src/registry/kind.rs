@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::meta;
 use crate::schema::{Schema, Validator};
-use crate::table::Column;
+use crate::table::Columns;
 
 /// One version of one kind that is served.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Kind {
     /// Where the replicas are, if the kind scales.
     pub scale: Option<Scale>,
     /// The columns of its tables after the name.
-    pub columns: Vec<Column>,
+    pub columns: Columns,
     /// The paths that field selectors may name, beside name and namespace.
     pub selectable: Vec<String>,
     /// Where its objects lie in the store; ends with `/`.
@@ -157,10 +157,14 @@ impl Kind {
     }
 
     /// The verbs that discovery names.
-    pub fn verbs(&self) -> [&'static str; 8] {
-        ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+    pub fn verbs(&self) -> &'static [&'static str] {
+        VERBS
     }
 }
+
+/// What can be done with every kind.
+pub(crate) const VERBS: &[&str] =
+    &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 fn qualify(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
@@ -169,9 +173,4 @@ fn qualify(name: &str, group: &str) -> String {
 /// `group/version`, or the version alone in the core group.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
-}
-
-/// The group and version of an `apiVersion`.
-pub(crate) fn split_api_version(api_version: &str) -> (&str, &str) {
-    api_version.split_once('/').unwrap_or(("", api_version))
 }

@@ -17,8 +17,8 @@ use machinist_store::{Entry, Revision, Store};
 pub use definition::DefinitionError;
 pub(crate) use definition::{Names, Spec};
 pub use kind::{Hook, Kind, Scale};
-pub(crate) use kind::{api_version, split_api_version};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use kind::{VERBS, api_version};
+pub(crate) use snapshot::{Document, Snapshot};
 
 use crate::{codec, meta};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::kind::{Kind, api_version};
+use super::kind::Kind;
 
 /// A document that was rendered once for all who ask, with the tag that names its content.
 #[derive(Debug, Clone)]
@@ -156,12 +156,6 @@ fn priority(version: &str) -> (u8, u64, u64, std::cmp::Reverse<String>) {
     };
     let (stage, major, minor) = parse().unwrap_or((0, 0, 0));
     (stage, major, minor, name)
-}
-
-/// `/api/v1` or `/apis/GROUP/VERSION`, without the first slash.
-pub(crate) fn path_of(group: &str, version: &str) -> String {
-    let root = if group.is_empty() { "api" } else { "apis" };
-    format!("{root}/{}", api_version(group, version))
 }
 
 #[cfg(test)]

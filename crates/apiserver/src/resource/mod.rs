@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use delete::{DeleteOptions, Deleted, Propagation};
-pub(crate) use hook::DEFINITION_FINALIZER;
+pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
+pub(crate) use hook::{DEFINITION_FINALIZER, finalizers};
 pub(crate) use patch::PatchKind;
-pub(crate) use read::{Listed, ListOptions, VersionMatch};
+pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
 
 use crate::apply::{self, Manager, Set};
 use crate::meta;

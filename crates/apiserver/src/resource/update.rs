@@ -37,6 +37,17 @@ impl Core {
         .await
     }
 
+    /// Changes an object by a function of what is there, for the server's own purposes.
+    pub(crate) async fn edit(
+        &self,
+        at: &Address,
+        part: Part,
+        options: &WriteOptions,
+        change: impl Fn(&Value) -> Result<Value, ApiError>,
+    ) -> Result<Written, ApiError> {
+        self.modify(at, part, options, |live| change(live).map(Proposal::Object)).await
+    }
+
     /// Changes an object by a function of what is there, as often as it takes.
     pub(super) async fn modify(
         &self,
