@@ -1,3 +1,37 @@
 //! Kubernetes API machinery over the store, generic over kinds.
+//!
+//! An [`ApiServer`] is a tower service over a [`Store`]: kubectl reaches it over TLS, the engine
+//! in the same process without a socket, and neither can tell it from Kubernetes for the kinds
+//! that it serves. A kind is a descriptor in one registry; there is no code for a kind of a user.
+//!
+//! - `http` reads requests and writes answers; `watch` writes streams of events;
+//! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
+//! - `schema` judges objects, `table` and `openapi` describe them;
+//! - `registry` knows the kinds; `background` deletes what nobody owns any more;
+//! - `tls` and `auth` decide who gets in.
 
+pub mod apply;
+pub mod auth;
+mod background;
+mod codec;
+mod core;
+mod http;
+mod meta;
+mod metrics;
+pub mod openapi;
+pub mod patch;
+pub mod registry;
+mod resource;
 pub mod schema;
+mod selector;
+mod server;
+pub mod status;
+pub mod table;
+pub mod tls;
+mod watch;
+
+pub use crate::auth::Identity;
+pub use crate::core::ExtraMetrics;
+pub use crate::server::{ApiServer, ApiService, Options, StartError};
+pub use crate::tls::{Pki, ServeError};
+pub use machinist_store::Store;

@@ -4,10 +4,26 @@
 //! validate, to say how a list merges in server-side apply, and to describe itself in
 //! OpenAPI documents. It holds no state and does no I/O.
 
+mod access;
+mod cel;
+mod defaulting;
+mod error;
+mod format;
+mod prune;
+mod text;
+mod validate;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use access::ListKind;
+pub use defaulting::default;
+pub use error::{FieldError, FieldErrorKind, SchemaError};
+pub use prune::prune;
+pub(crate) use text::{go_number, json_text};
+pub use validate::{Validator, validate};
 
 /// One node of a structural schema, named as in `apiextensions.k8s.io/v1` JSONSchemaProps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -176,3 +192,6 @@ pub struct Rule {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optional_old_self: Option<bool>,
 }
+
+#[cfg(test)]
+mod tests;

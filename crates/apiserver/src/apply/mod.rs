@@ -1,0 +1,256 @@
+//! Server-side apply: who owns which field of an object, and what an apply does to it.
+//!
+//! [`apply`] merges what an applier states into the live object and refuses to change what
+//! others own; [`track_update`] records who wrote what in every other write. Both are pure:
+//! time, schema and live object come in, the object with its `metadata.managedFields` comes
+//! out. Decoding requests, defaulting, pruning, validation, resetting the fields that a
+//! (sub)resource does not own, and storing the result are left to the caller.
+//!
+//! The semantics are those of `sigs.k8s.io/structured-merge-diff` and of the `managedfields`
+//! package of Kubernetes; `testdata/` holds what those two answer, and a test that this module
+//! answers the same. Two parts are left out on purpose: versions of one kind are taken to have
+//! the same fields, and ownership is not rewritten when a list or map changes its type.
+
+mod compare;
+mod error;
+mod field_set;
+mod fields;
+mod item;
+mod last_applied;
+mod managed;
+mod managers;
+mod merge;
+mod object_meta;
+mod ownership;
+mod path;
+mod remove;
+mod set;
+mod shape;
+mod validate;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+pub use error::{ApplyError, Conflict};
+pub use fields::FieldsError;
+pub use managed::ManagedFieldsError;
+pub use path::{PathElement, PathError, display_path};
+pub use set::Set;
+pub use validate::Misfit;
+
+use crate::schema::Schema;
+use managed::Managed;
+use managers::{Refusal, Request};
+use ownership::Rules;
+use shape::Shape;
+
+/// Who writes, through what, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Manager<'a> {
+    /// The field manager's name; empty means `unknown`.
+    pub name: &'a str,
+    /// The version at which the object is written, with its group: `example.io/v1`.
+    pub api_version: &'a str,
+    /// The subresource, or empty for the object itself.
+    pub subresource: &'a str,
+    /// The time of the write, as RFC 3339.
+    pub now: &'a str,
+}
+
+/// Server-side apply: merges `applied` into `live` (`None` creates) and returns the object with
+/// its managed fields.
+///
+/// `ignore` names the fields that this request cannot change, such as `status` on the main
+/// resource: they are not owned, but they are merged, so the caller resets them. An apply that
+/// changes nothing returns the live object, its times included.
+pub fn apply(
+    schema: &Schema,
+    live: Option<&Value>,
+    applied: &Value,
+    manager: &Manager<'_>,
+    force: bool,
+    ignore: &Set,
+) -> Result<Value, ApplyError> {
+    let request = request(schema, manager, ignore)?;
+    check_type(live, applied, manager)?;
+    if applied.pointer("/metadata/managedFields").is_some_and(|fields| !fields.is_null()) {
+        return Err(ApplyError::ManagedFieldsInApplied);
+    }
+    let managed = Managed::decode(live.and_then(managed::raw_entries))?;
+    let base = match live {
+        Some(live) => without_managed_fields(live, manager.api_version),
+        None => empty_object(manager.api_version, applied.get("kind")),
+    };
+    let stated = without_managed_fields(applied, manager.api_version);
+
+    let first = request.apply(&base, &stated, managed.clone(), force);
+    let (new, managed) = match first {
+        Err(Refusal::Contested(contested)) if manager.name == last_applied::KUBECTL => {
+            let client = last_applied::owned_by_client(request.shape(), &base, manager.api_version);
+            let client = client.unwrap_or_default();
+            let left: Vec<_> = contested.into_iter().filter(|c| !client.has(&c.path)).collect();
+            if left.is_empty() {
+                request.apply(&base, &stated, managed, true)
+            } else {
+                Err(Refusal::Contested(left))
+            }
+        }
+        result => result,
+    }
+    .map_err(|refusal| match refusal {
+        Refusal::Contested(all) => ApplyError::Conflicts(all.into_iter().map(Conflict::from).collect()),
+        Refusal::Other(err) => err,
+    })?;
+
+    let mut new = new.unwrap_or(base);
+    if manager.name == last_applied::KUBECTL {
+        last_applied::refresh(&mut new, &stated);
+    }
+    managed.encode_into(&mut new);
+    if let Some(live) = live {
+        keep_times_if_unchanged(live, &mut new);
+    }
+    Ok(new)
+}
+
+/// Records who wrote what in a create (`live` is `None`), an update or a patch other than apply:
+/// `new` is what will be stored, and comes back with its managed fields.
+///
+/// Managed fields that the writer sends count, save through a subresource: `[{}]` or an empty
+/// list makes the object forget its managers, and an object without managers is not tracked
+/// until someone applies to it. An error means that an object does not fit its schema; a caller
+/// that would rather store than refuse keeps the managed fields of the live object.
+pub fn track_update(
+    schema: &Schema,
+    live: Option<&Value>,
+    mut new: Value,
+    manager: &Manager<'_>,
+    ignore: &Set,
+) -> Result<Value, ApplyError> {
+    let request = request(schema, manager, ignore)?;
+    if !new.is_object() {
+        return Err(ApplyError::NotAnObject("new"));
+    }
+    let managed = managed_before_update(live, &new, manager);
+    managed::remove_from(&mut new);
+    let is_stored = live.is_some_and(|live| {
+        live.pointer("/metadata/uid").and_then(Value::as_str).is_some_and(|uid| !uid.is_empty())
+    });
+    if managed.0.is_empty() && is_stored {
+        return Ok(new);
+    }
+    let base = match live {
+        Some(live) if !live.is_object() => return Err(ApplyError::NotAnObject("live")),
+        Some(live) => without_managed_fields(live, manager.api_version),
+        None => empty_object(manager.api_version, new.get("kind")),
+    };
+    let versioned = without_managed_fields(&new, manager.api_version);
+    let managed = request.update(&base, &versioned, managed)?;
+    managed.encode_into(&mut new);
+    if let Some(live) = live {
+        keep_times_if_unchanged(live, &mut new);
+    }
+    Ok(new)
+}
+
+/// Gives `new` the managed fields of `live` when the two differ in the times of managed fields
+/// alone, so that a write that changes nothing is not a change.
+///
+/// [`apply`] and [`track_update`] do this themselves; a caller that alters the object afterwards,
+/// by defaults say, does it again.
+pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
+    let fields = |object: &Value| object.pointer("/metadata/managedFields").cloned();
+    let (Some(before), Some(mut after)) = (fields(live), fields(new)) else {
+        return;
+    };
+    let mut untimed = before.clone();
+    for list in [&mut untimed, &mut after] {
+        let entries = list.as_array_mut().into_iter().flatten();
+        for entry in entries.filter_map(Value::as_object_mut) {
+            entry.remove("time");
+        }
+    }
+    if untimed != after {
+        return;
+    }
+    let Some(place) = new.pointer_mut("/metadata/managedFields") else {
+        return;
+    };
+    let timed = std::mem::replace(place, before);
+    if new != live
+        && let Some(place) = new.pointer_mut("/metadata/managedFields")
+    {
+        *place = timed;
+    }
+}
+
+fn request<'a>(schema: &'a Schema, manager: &Manager<'a>, ignore: &'a Set) -> Result<Request<'a>, ApplyError> {
+    let now = manager.now.parse().map_err(|source| ApplyError::Now { now: manager.now.into(), source })?;
+    Ok(Request {
+        rules: Rules { shape: Shape::root(schema), ignore },
+        manager: manager.name,
+        api_version: manager.api_version,
+        subresource: manager.subresource,
+        now,
+    })
+}
+
+fn check_type(live: Option<&Value>, applied: &Value, manager: &Manager<'_>) -> Result<(), ApplyError> {
+    if !applied.is_object() {
+        return Err(ApplyError::NotAnObject("applied"));
+    }
+    if live.is_some_and(|live| !live.is_object()) {
+        return Err(ApplyError::NotAnObject("live"));
+    }
+    let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
+    let kind = text(applied, "kind").unwrap_or_default();
+    let version = text(applied, "apiVersion").unwrap_or_default();
+    let expected_kind = live.and_then(|live| text(live, "kind")).unwrap_or_else(|| kind.clone());
+    if version == manager.api_version && kind == expected_kind {
+        return Ok(());
+    }
+    Err(ApplyError::WrongType {
+        found: format!("{version}, Kind={kind}"),
+        expected: format!("{}, Kind={expected_kind}", manager.api_version),
+    })
+}
+
+/// The managers to start from: the ones sent with the request when they can be read, so that
+/// people can edit them, and else the stored ones, so that clients who do not know the field
+/// do not lose it.
+fn managed_before_update(live: Option<&Value>, new: &Value, manager: &Manager<'_>) -> Managed {
+    let stored = || Managed::decode(live.and_then(managed::raw_entries)).unwrap_or_default();
+    if !manager.subresource.is_empty() {
+        return stored();
+    }
+    let sent = managed::raw_entries(new);
+    if sent.as_deref().is_some_and(managed::is_reset) {
+        return Managed::default();
+    }
+    match Managed::decode(sent) {
+        Ok(sent) if !sent.0.is_empty() => sent,
+        _ => stored(),
+    }
+}
+
+fn without_managed_fields(object: &Value, api_version: &str) -> Value {
+    let mut object = object.clone();
+    managed::remove_from(&mut object);
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("apiVersion".into(), api_version.into());
+    }
+    object
+}
+
+/// What an object is compared with before it exists.
+fn empty_object(api_version: &str, kind: Option<&Value>) -> Value {
+    let mut fields = Map::new();
+    fields.insert("apiVersion".into(), api_version.into());
+    if let Some(kind) = kind {
+        fields.insert("kind".into(), kind.clone());
+    }
+    Value::Object(fields)
+}

@@ -1,0 +1,6 @@
+//! Tests of server-side apply.
+
+mod algebra;
+mod behaviour;
+mod laws;
+mod vectors;

@@ -1,0 +1,50 @@
+//! What every part of the server shares: the store, the registry, the counters, the stop signal.
+
+use std::sync::Arc;
+
+use machinist_store::Store;
+use tokio::sync::watch;
+
+use crate::metrics::Metrics;
+use crate::registry::Registry;
+
+/// Text for `/metrics` from the program around the server.
+pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The shared state of one server.
+pub(crate) struct Core {
+    pub(crate) store: Store,
+    pub(crate) registry: Registry,
+    pub(crate) metrics: Metrics,
+    /// The version of the program, such as `0.1.0`.
+    pub(crate) version: String,
+    pub(crate) extra_metrics: Option<ExtraMetrics>,
+    stop: watch::Sender<bool>,
+}
+
+impl Core {
+    /// The state of a server that was just started.
+    pub(crate) fn new(
+        store: Store,
+        registry: Registry,
+        version: String,
+        extra_metrics: Option<ExtraMetrics>,
+    ) -> Self {
+        let metrics = Metrics::default();
+        Self { store, registry, metrics, version, extra_metrics, stop: watch::Sender::new(false) }
+    }
+
+    /// Tells every stream and connection to end.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Resolves when the server is to stop.
+    pub(crate) fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut receiver = self.stop.subscribe();
+        async move {
+            // A server that is gone has stopped as well.
+            let _ = receiver.wait_for(|stopped| *stopped).await;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Reading bodies: JSON and YAML into values, within limits, with duplicate fields noticed.
+
+use std::fmt;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::status::ApiError;
+
+/// The largest body that is read.
+pub(crate) const LIMIT: usize = 3 * 1024 * 1024;
+
+/// A value that was read from a body.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) value: Value,
+    /// The fields that were given more than once; the last one counts.
+    pub(crate) duplicates: Vec<String>,
+}
+
+/// The bytes of a body, unless there are too many.
+pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    match Limited::new(body, LIMIT).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
+        Err(error) => Err(ApiError::bad_request(format!("the body could not be read: {error}"))),
+    }
+}
+
+/// Reads a value in the form that the content type names.
+pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiError> {
+    let media = content_type.split(';').next().unwrap_or_default().trim();
+    match media {
+        "" | "application/json" | "*/*" => json(bytes),
+        "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
+        _ => Err(ApiError::unsupported_media_type(&["application/json", "application/yaml"])),
+    }
+}
+
+/// Reads JSON.
+pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    let mut duplicates = Vec::new();
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Node { path: String::new(), duplicates: &mut duplicates }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| ApiError::bad_request(format!("couldn't get version/kind; json parse error: {error}")))?;
+    Ok(Decoded { value, duplicates })
+}
+
+/// Reads YAML, of which JSON is a part.
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return json(bytes);
+    }
+    let invalid = |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
+    let text = std::str::from_utf8(bytes).map_err(|e| invalid(e.to_string()))?;
+    let value = serde_saphyr::from_str(text).map_err(|e| invalid(e.to_string()))?;
+    Ok(Decoded { value, duplicates: Vec::new() })
+}
+
+struct Node<'a> {
+    path: String,
+    duplicates: &'a mut Vec<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        loop {
+            let path = format!("{}[{}]", self.path, list.len());
+            match items.next_element_seed(Node { path, duplicates: self.duplicates })? {
+                Some(item) => list.push(item),
+                None => return Ok(Value::Array(list)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = fields.next_key::<String>()? {
+            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            if map.contains_key(&key) {
+                self.duplicates.push(path.clone());
+            }
+            if self.duplicates.len() > 100 {
+                return Err(A::Error::custom("too many duplicate fields"));
+            }
+            let value = fields.next_value_seed(Node { path, duplicates: self.duplicates })?;
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_are_named_and_the_last_one_counts() {
+        let decoded = json(br#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 3.5}"#).unwrap();
+        assert_eq!(decoded.value, serde_json::json!({"a": 3.5, "b": [{"c": 2}]}));
+        assert_eq!(decoded.duplicates, ["b[0].c", "a"]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let deep = "[".repeat(100_000);
+        for text in ["", "{", "{} {}", "\u{1}", deep.as_str()] {
+            assert_eq!(json(text.as_bytes()).unwrap_err().code, 400, "{}", &text[..text.len().min(9)]);
+        }
+        assert_eq!(decode("application/vnd.kubernetes.protobuf", b"k8s").unwrap_err().code, 415);
+        assert_eq!(json(b"\"\xff\"").unwrap_err().code, 400);
+    }
+
+    #[test]
+    fn yaml_is_read() {
+        let decoded = yaml(b"a: 1\nb:\n- c: x\n  d: true\n").unwrap();
+        assert_eq!(decoded.value, serde_json::json!({"a": 1, "b": [{"c": "x", "d": true}]}));
+        assert_eq!(yaml(b"a: [").unwrap_err().code, 400);
+    }
+}

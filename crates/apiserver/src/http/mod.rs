@@ -1,0 +1,139 @@
+//! The HTTP surface: from a request to a verb of `resource`, a stream of `watch`, or a document.
+//!
+//! There is one path for every kind; nothing here knows a kind by name. Who the caller is comes
+//! as an [`Identity`] in the request's extensions, put there by whatever accepted the request.
+
+mod accept;
+mod body;
+mod discovery;
+mod health;
+mod openapi;
+mod path;
+mod query;
+mod respond;
+mod review;
+mod verbs;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+
+pub(crate) use accept::Shape;
+pub(crate) use query::Query;
+pub(crate) use respond::View;
+use path::{ResourcePath, Target};
+
+use crate::auth::Identity;
+use crate::core::Core;
+use crate::status::ApiError;
+
+/// What of a request the handlers use, beside its body.
+pub(crate) struct Call {
+    pub(crate) core: Arc<Core>,
+    pub(crate) identity: Identity,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) query: Query,
+}
+
+impl Call {
+    fn header(&self, name: http::HeaderName) -> &str {
+        self.headers.get(name).and_then(|h| h.to_str().ok()).unwrap_or_default()
+    }
+
+    fn content_type(&self) -> &str {
+        self.header(CONTENT_TYPE)
+    }
+
+    /// The field manager that the client names, or else its program's name.
+    fn manager(&self) -> String {
+        let given = self.query.get("fieldManager");
+        if !given.is_empty() {
+            return given.to_owned();
+        }
+        let program = self.header(USER_AGENT).split('/').next().unwrap_or_default();
+        match program.chars().filter(|c| !c.is_control()).take(128).collect::<String>() {
+            program if program.is_empty() => "unknown".into(),
+            program => program,
+        }
+    }
+}
+
+/// Answers a request, whatever it is.
+pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<Body> {
+    let started = Instant::now();
+    let (parts, body) = request.into_parts();
+    let target = path::parse(parts.uri.path());
+    let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
+        return respond::error(&ApiError::unauthorized());
+    };
+    let call = Call {
+        core: core.clone(),
+        identity,
+        method: parts.method,
+        headers: parts.headers,
+        query: Query::parse(parts.uri.query().unwrap_or_default()),
+    };
+    let (verb, resource) = labels(&call, &target);
+    let result = match &target {
+        Target::Resource(path) => resource_request(&call, path, body).await,
+        Target::Other(parts) => {
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            other_request(&call, &parts)
+        }
+    };
+    let mut response = result.unwrap_or_else(|error| {
+        if error.code == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(%verb, %resource, %error, "a request failed on our side");
+        }
+        respond::error(&error)
+    });
+    let no_cache = HeaderValue::from_static("no-cache, private");
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(no_cache);
+    core.metrics.answered(verb, &resource, response.status().as_u16(), started.elapsed());
+    response
+}
+
+async fn resource_request(call: &Call, path: &ResourcePath, body: Body) -> Result<Response<Body>, ApiError> {
+    let snapshot = call.core.registry.snapshot();
+    match snapshot.find(&path.group, &path.version, &path.plural) {
+        Some(kind) => verbs::answer(call, kind, path, body).await,
+        None => review::answer(call, path, body).await,
+    }
+}
+
+fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError> {
+    if call.method != Method::GET && call.method != Method::HEAD {
+        return Err(ApiError::method_not_allowed());
+    }
+    let snapshot = call.core.registry.snapshot();
+    match parts {
+        ["api" | "apis", ..] => discovery::answer(&snapshot, parts, &call.headers),
+        ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
+        _ => health::answer(call, &snapshot, parts),
+    }
+}
+
+/// The verb and the resource for the counters.
+fn labels(call: &Call, target: &Target) -> (&'static str, String) {
+    let Target::Resource(path) = target else { return ("GET", String::new()) };
+    let one = path.name.is_some();
+    let verb = match call.method {
+        Method::GET if call.query.flag("watch") => "WATCH",
+        Method::GET if one => "GET",
+        Method::GET => "LIST",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH if call.content_type().starts_with("application/apply-patch") => "APPLY",
+        Method::PATCH => "PATCH",
+        Method::DELETE if one => "DELETE",
+        Method::DELETE => "DELETECOLLECTION",
+        _ => "OTHER",
+    };
+    // Only names that exist become labels, so that a client cannot make the counters grow.
+    let known = call.core.registry.snapshot().find(&path.group, &path.version, &path.plural);
+    (verb, known.map_or_else(String::new, |kind| kind.qualified()))
+}

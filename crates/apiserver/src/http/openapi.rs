@@ -1,0 +1,80 @@
+//! Serving the OpenAPI documents: rendered once for each state of the registry, with tags.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::header::ACCEPT;
+use http::{HeaderMap, Response};
+
+use super::accept::media_types;
+use super::respond;
+use crate::openapi::{self, OpenApiKind};
+use crate::registry::{Document, Kind, Snapshot};
+use crate::status::ApiError;
+
+/// Answers everything below `/openapi`.
+pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -> Result<Response<Body>, ApiError> {
+    let json = "application/json";
+    if !accepts_json(headers) {
+        return Err(ApiError::not_acceptable());
+    }
+    match parts {
+        ["v3"] => {
+            let index = snapshot.document("openapi/v3", || {
+                let documents: Vec<(String, String)> = snapshot
+                    .api_versions()
+                    .into_iter()
+                    .map(|(group, version)| {
+                        let hash = of_version(snapshot, &group, &version).hash;
+                        (openapi::group_version_path(&group, &version), hash)
+                    })
+                    .collect();
+                openapi::v3_index(documents.iter().map(|(path, hash)| (path.as_str(), hash.as_str())))
+            });
+            Ok(respond::document(headers, &index, json))
+        }
+        ["v3", "api", version] => versioned(snapshot, "", version, headers),
+        ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
+        ["v2"] => {
+            let document = snapshot.document("openapi/v2", || openapi::v2_document(&described(snapshot.kinds())));
+            Ok(respond::document(headers, &document, json))
+        }
+        _ => Err(ApiError::no_such_path()),
+    }
+}
+
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let Some(accept) = headers.get(ACCEPT).and_then(|h| h.to_str().ok()) else { return true };
+    let types = media_types(accept);
+    types.is_empty() || types.iter().any(|m| matches!(m.name, "application/json" | "*/*" | "application/*"))
+}
+
+fn versioned(snapshot: &Snapshot, group: &str, version: &str, headers: &HeaderMap) -> Result<Response<Body>, ApiError> {
+    if snapshot.in_version(group, version).is_empty() {
+        return Err(ApiError::no_such_path());
+    }
+    Ok(respond::document(headers, &of_version(snapshot, group, version), "application/json"))
+}
+
+fn of_version(snapshot: &Snapshot, group: &str, version: &str) -> Document {
+    let name = format!("openapi/v3/{}", openapi::group_version_path(group, version));
+    snapshot.document(&name, || openapi::v3_document(&described(&snapshot.in_version(group, version))))
+}
+
+fn described(kinds: &[Arc<Kind>]) -> Vec<OpenApiKind<'_>> {
+    kinds
+        .iter()
+        .map(|kind| OpenApiKind {
+            group: &kind.group,
+            version: &kind.version,
+            kind: &kind.kind,
+            plural: &kind.plural,
+            singular: &kind.singular,
+            namespaced: kind.namespaced,
+            schema: &kind.schema,
+            status: kind.status,
+            scale: kind.scale.is_some(),
+            verbs: crate::registry::VERBS,
+        })
+        .collect()
+}

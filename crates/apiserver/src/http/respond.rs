@@ -1,0 +1,190 @@
+//! Writing answers: values as JSON, YAML, tables or metadata, with warnings and tags.
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING};
+use http::{HeaderMap, Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::accept::{Format, Shape};
+use crate::meta;
+use crate::registry::{Hook, Kind};
+use crate::registry::Document;
+use crate::resource::Listed;
+use crate::status::ApiError;
+use crate::table::{self, IncludeObject};
+use crate::codec;
+
+/// How objects are to be shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    pub(crate) format: Format,
+    pub(crate) include: IncludeObject,
+}
+
+impl View {
+    /// One object as the client wants to see it.
+    pub(crate) fn object(&self, kind: &Kind, object: Value) -> Value {
+        match self.format.shape {
+            Shape::Object => object,
+            Shape::Metadata => table::partial_metadata(&object),
+            Shape::Table => {
+                let list_meta = json!({"resourceVersion": meta::text(&object, "resourceVersion")});
+                render_table(kind, vec![object], self.include, &list_meta)
+            }
+        }
+    }
+}
+
+/// Objects as a table of their kind.
+pub(crate) fn render_table(kind: &Kind, objects: Vec<Value>, include: IncludeObject, list_meta: &Value) -> Value {
+    let rows: Vec<Value> = objects.into_iter().map(|object| with_computed_cells(kind, object)).collect();
+    let mut table = table::render(&kind.columns, &rows, include, jiff::Timestamp::now(), list_meta);
+    if include == IncludeObject::Object {
+        for row in table["rows"].as_array_mut().into_iter().flatten() {
+            if let Some(object) = row.get_mut("object").and_then(Value::as_object_mut) {
+                object.remove(COMPUTED);
+            }
+        }
+    }
+    table
+}
+
+/// Where cells lie that no path can compute; the columns of built-ins point there.
+const COMPUTED: &str = "computed";
+
+fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
+    if !kind.builtin {
+        return object;
+    }
+    let count = |field: &str| object.get(field).and_then(Value::as_object).map_or(0, serde_json::Map::len);
+    let computed = match kind.hook {
+        Hook::Immutable => json!({"data": count("data") + count("binaryData")}),
+        Hook::Event => {
+            let about = if kind.renames.is_empty() { &object["involvedObject"] } else { &object["regarding"] };
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let seen = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"]
+                .into_iter()
+                .filter_map(|field| object[field].as_str())
+                .find(|time| !time.is_empty())
+                .unwrap_or_else(|| meta::text(&object, "creationTimestamp"));
+            json!({
+                "object": format!("{}/{}", text(&about["kind"]).to_lowercase(), text(&about["name"])),
+                "lastSeen": seen,
+            })
+        }
+        Hook::None | Hook::Namespace | Hook::Definition => return object,
+    };
+    meta::as_map(&mut object).insert(COMPUTED.into(), computed);
+    object
+}
+
+/// A value as the body of an answer.
+pub(crate) fn value(code: StatusCode, value: &Value, yaml: bool) -> Response<Body> {
+    if yaml {
+        let text = serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string());
+        return with_type(code, "application/yaml", text.into());
+    }
+    with_type(code, "application/json", value.to_string().into())
+}
+
+/// Bytes of a known type.
+pub(crate) fn with_type(code: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = code;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// A refusal.
+pub(crate) fn error(error: &ApiError) -> Response<Body> {
+    let mut response = value(error.code, &error.to_status(), false);
+    if let Some(seconds) = error.details.get("retryAfterSeconds").and_then(Value::as_u64) {
+        response.headers_mut().insert(http::header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// A list as the client wants to see it.
+pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
+    let mut metadata = json!({"resourceVersion": listed.revision.to_string()});
+    if let Some(token) = &listed.token {
+        metadata["continue"] = token.clone().into();
+    }
+    if let Some(remaining) = listed.remaining {
+        metadata["remainingItemCount"] = remaining.into();
+    }
+    let plain = view.format.shape == Shape::Object && !view.format.yaml;
+    if plain && kind.is_stored_form() {
+        return with_type(StatusCode::OK, "application/json", splice_list(kind, &listed, &metadata));
+    }
+    let objects = listed.into_objects(kind);
+    let body = match view.format.shape {
+        Shape::Table => render_table(kind, objects, view.include, &metadata),
+        Shape::Metadata => json!({
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": metadata,
+            "items": objects.iter().map(table::partial_metadata).collect::<Vec<_>>(),
+        }),
+        Shape::Object => json!({
+            "kind": kind.list_kind,
+            "apiVersion": kind.api_version(),
+            "metadata": metadata,
+            "items": objects,
+        }),
+    };
+    value(StatusCode::OK, &body, view.format.yaml)
+}
+
+/// The list without reading its items: what lies in the store is what is served.
+fn splice_list(kind: &Kind, listed: &Listed, metadata: &Value) -> Bytes {
+    let size: usize = listed.entries().iter().map(|e| e.value.len() + 40).sum();
+    let mut out = Vec::with_capacity(size + 256);
+    let head = format!(
+        "{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{metadata},\"items\":[",
+        kind.api_version(),
+        kind.list_kind
+    );
+    out.extend_from_slice(head.as_bytes());
+    for (at, entry) in listed.entries().iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        codec::splice(entry, &mut out);
+    }
+    out.extend_from_slice(b"]}\n");
+    out.into()
+}
+
+/// Tells the client of things that it may want to know, one header for each.
+pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
+    for warning in warnings {
+        let escaped = warning.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(header) = HeaderValue::from_str(&format!("299 - \"{escaped}\"")) {
+            response.headers_mut().append(WARNING, header);
+        }
+    }
+}
+
+/// A document that clients may keep until its tag changes.
+pub(crate) fn document(headers: &HeaderMap, document: &Document, content_type: &'static str) -> Response<Body> {
+    let tag = format!("\"{}\"", document.hash);
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .and_then(|h| h.to_str().ok())
+        .is_some_and(|known| known.split(',').any(|t| t.trim().trim_start_matches("W/") == tag));
+    let mut response = if known {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        with_type(StatusCode::OK, content_type, document.body.clone())
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response.headers_mut().insert(VARY, HeaderValue::from_name(ACCEPT));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}

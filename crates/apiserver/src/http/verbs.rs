@@ -1,0 +1,258 @@
+//! The verbs on collections, objects and their parts, from method and path.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::accept::negotiate;
+use super::path::ResourcePath;
+use super::query::options_error;
+use super::{Call, View, body, respond};
+use crate::patch;
+use crate::registry::{Kind, Scale};
+use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
+use crate::selector::Selector;
+use crate::status::ApiError;
+use crate::watch;
+use crate::meta;
+
+/// Answers a request about a kind.
+pub(super) async fn answer(
+    call: &Call,
+    kind: Arc<Kind>,
+    path: &ResourcePath,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
+    if path.namespace.is_some() && !kind.namespaced {
+        return Err(ApiError::no_such_path());
+    }
+    let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
+    let view = View { format: negotiate(accept)?, include: call.query.include_object()? };
+    let deprecation = kind.deprecation.clone();
+    let mut response = match &path.name {
+        None => collection(call, &kind, path, view, body).await?,
+        Some(name) => {
+            let at = Address {
+                kind: kind.clone(),
+                namespace: path.namespace.clone().unwrap_or_default(),
+                name: name.clone(),
+            };
+            if kind.namespaced && path.namespace.is_none() {
+                return Err(ApiError::method_not_allowed());
+            }
+            match path.subresource.as_deref() {
+                None => object(call, &at, Part::Main, view, body).await?,
+                Some("status") if kind.status => object(call, &at, Part::Status, view, body).await?,
+                Some("scale") => match &kind.scale {
+                    Some(paths) => scale(call, &at, paths, body).await?,
+                    None => return Err(ApiError::no_such_path()),
+                },
+                Some(_) => return Err(ApiError::no_such_path()),
+            }
+        }
+    };
+    respond::warn(&mut response, deprecation.as_slice());
+    Ok(response)
+}
+
+async fn collection(
+    call: &Call,
+    kind: &Arc<Kind>,
+    path: &ResourcePath,
+    view: View,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
+    let namespace = path.namespace.as_deref();
+    match call.method {
+        Method::GET if call.query.flag("watch") => {
+            let selector = selector(call, kind)?;
+            watch::start(&call.core, kind.clone(), namespace, selector, &call.query, view)
+        }
+        Method::GET | Method::HEAD => {
+            let selector = selector(call, kind)?;
+            let options = call.query.list_options()?;
+            let listed = call.core.list(kind, namespace, &selector, &options)?;
+            Ok(respond::list(kind, listed, view))
+        }
+        Method::POST => {
+            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let namespace = target_namespace(kind, namespace, &decoded.value)?;
+            let options = write_options(call, decoded.duplicates)?;
+            let written = call.core.create(kind, &namespace, decoded.value, &options).await?;
+            Ok(written_response(kind, written, view))
+        }
+        Method::DELETE => {
+            let bytes = body::read(body).await?;
+            let given = delete_body(call, &bytes)?;
+            let options = call.query.delete_options(given.as_ref())?;
+            let selector = selector(call, kind)?;
+            let deleted = call.core.delete_collection(kind, namespace, &selector, &options).await?;
+            let list = json!({
+                "kind": kind.list_kind,
+                "apiVersion": kind.api_version(),
+                "metadata": {"resourceVersion": call.core.store.revision().to_string()},
+                "items": deleted,
+            });
+            Ok(respond::value(StatusCode::OK, &list, view.format.yaml))
+        }
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+async fn object(call: &Call, at: &Address, part: Part, view: View, body: Body) -> Result<Response<Body>, ApiError> {
+    let core = &call.core;
+    match call.method {
+        Method::GET if call.query.flag("watch") && part == Part::Main => {
+            let namespace = at.kind.namespaced.then_some(at.namespace.as_str());
+            watch::start(core, at.kind.clone(), namespace, Selector::by_name(&at.name), &call.query, view)
+        }
+        Method::GET | Method::HEAD => {
+            check_version_asked(call)?;
+            let object = view.object(&at.kind, core.get(at)?);
+            Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
+        }
+        Method::PUT => {
+            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let options = write_options(call, decoded.duplicates)?;
+            let written = core.update(at, part, decoded.value, &options).await?;
+            Ok(written_response(&at.kind, written, view))
+        }
+        Method::PATCH => {
+            let bytes = body::read(body).await?;
+            let (kind, value, options) = patch_request(call, &at.kind, &bytes)?;
+            let written = core.patch(at, part, kind, &value, &options).await?;
+            Ok(written_response(&at.kind, written, view))
+        }
+        Method::DELETE if part == Part::Main => {
+            let bytes = body::read(body).await?;
+            let given = delete_body(call, &bytes)?;
+            let options = call.query.delete_options(given.as_ref())?;
+            let answer = match core.delete(at, &options).await? {
+                Deleted::Pending(object) => view.object(&at.kind, object),
+                Deleted::Gone(object) => deleted_status(at, &object),
+            };
+            Ok(respond::value(StatusCode::OK, &answer, view.format.yaml))
+        }
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+async fn scale(call: &Call, at: &Address, paths: &Scale, body: Body) -> Result<Response<Body>, ApiError> {
+    let core = &call.core;
+    let written = match call.method {
+        Method::GET | Method::HEAD => {
+            return Ok(respond::value(StatusCode::OK, &core.scale(at, paths)?, false));
+        }
+        Method::PUT => {
+            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let options = write_options(call, decoded.duplicates)?;
+            core.update_scale(at, paths, &decoded.value, &options).await?
+        }
+        Method::PATCH => {
+            let bytes = body::read(body).await?;
+            let (kind, value, options) = patch_request(call, &at.kind, &bytes)?;
+            core.patch_scale(at, paths, kind, &value, &options).await?
+        }
+        _ => return Err(ApiError::method_not_allowed()),
+    };
+    Ok(respond::value(StatusCode::OK, &written.object, false))
+}
+
+fn selector(call: &Call, kind: &Kind) -> Result<Selector, ApiError> {
+    Selector::parse(kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
+}
+
+/// A namespaced object is created where the path says; a path without a namespace is no place.
+fn target_namespace(kind: &Kind, namespace: Option<&str>, _body: &Value) -> Result<String, ApiError> {
+    match namespace {
+        Some(namespace) => Ok(namespace.to_owned()),
+        None if kind.namespaced => Err(ApiError::method_not_allowed()),
+        None => Ok(String::new()),
+    }
+}
+
+fn check_version_asked(call: &Call) -> Result<(), ApiError> {
+    let current = call.core.store.revision().0;
+    match call.query.resource_version()? {
+        Some(asked) if asked > current => Err(ApiError::too_large_resource_version(asked, current)),
+        _ => Ok(()),
+    }
+}
+
+fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, ApiError> {
+    let manager = call.manager();
+    if manager.len() > 128 {
+        return Err(options_error("fieldManager", "Too long: may not be more than 128 bytes"));
+    }
+    Ok(WriteOptions {
+        dry_run: call.query.dry_run()?,
+        manager,
+        validation: call.query.field_validation()?,
+        force: call.query.flag("force"),
+        duplicates,
+    })
+}
+
+fn patch_request(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<(PatchKind, Value, WriteOptions), ApiError> {
+    let media = call.content_type().split(';').next().unwrap_or_default().trim();
+    let mut supported = vec![
+        "application/json-patch+json",
+        "application/merge-patch+json",
+        "application/apply-patch+yaml",
+    ];
+    if kind.builtin {
+        supported.push("application/strategic-merge-patch+json");
+    }
+    if !supported.contains(&media) && media != "application/apply-patch+json" {
+        return Err(ApiError::unsupported_media_type(&supported));
+    }
+    let (patch, decoded) = match media {
+        "application/json-patch+json" => (PatchKind::Change(patch::PatchKind::Json), body::json(bytes)?),
+        "application/merge-patch+json" => (PatchKind::Change(patch::PatchKind::Merge), body::json(bytes)?),
+        "application/strategic-merge-patch+json" => {
+            (PatchKind::Change(patch::PatchKind::Strategic), body::json(bytes)?)
+        }
+        _ => (PatchKind::Apply, body::yaml(bytes)?),
+    };
+    let options = write_options(call, decoded.duplicates)?;
+    if patch == PatchKind::Apply && call.query.get("fieldManager").is_empty() {
+        return Err(options_error("fieldManager", "Required value: is required for apply patch"));
+    }
+    if patch != PatchKind::Apply && call.query.has("force") {
+        return Err(options_error("force", "Forbidden: may not be specified for non-apply patch"));
+    }
+    Ok((patch, decoded.value, options))
+}
+
+fn delete_body(call: &Call, bytes: &Bytes) -> Result<Option<Value>, ApiError> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    body::decode(call.content_type(), bytes).map(|decoded| Some(decoded.value))
+}
+
+fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body> {
+    let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    let object = view.object(kind, written.object);
+    let mut response = respond::value(code, &object, view.format.yaml);
+    respond::warn(&mut response, &written.warnings);
+    response
+}
+
+fn deleted_status(at: &Address, object: &Value) -> Value {
+    let mut details = json!({"name": at.name, "kind": at.kind.plural, "uid": meta::uid(object)});
+    if !at.kind.group.is_empty() {
+        details["group"] = at.kind.group.clone().into();
+    }
+    json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    })
+}

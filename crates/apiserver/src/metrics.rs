@@ -1,0 +1,90 @@
+//! The server's own counters, in the names that Kubernetes dashboards know.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const BOUNDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+
+#[derive(Debug, Default)]
+struct Histogram {
+    buckets: [u64; BOUNDS.len()],
+    sum: f64,
+    count: u64,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// By verb, resource and code.
+    requests: BTreeMap<(String, String, u16), u64>,
+    /// By verb and resource.
+    durations: BTreeMap<(String, String), Histogram>,
+}
+
+/// Counters of requests and open watches.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    inner: Mutex<Inner>,
+    watches: AtomicI64,
+}
+
+impl Metrics {
+    /// Counts an answered request; watches count when they start.
+    pub(crate) fn answered(&self, verb: &str, resource: &str, code: u16, took: Duration) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        *inner.requests.entry((verb.into(), resource.into(), code)).or_default() += 1;
+        let histogram = inner.durations.entry((verb.into(), resource.into())).or_default();
+        let seconds = took.as_secs_f64();
+        for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        histogram.sum += seconds;
+        histogram.count += 1;
+    }
+
+    /// Counts a watch for as long as the guard lives.
+    pub(crate) fn watch_opened(&self) {
+        self.watches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The counterpart of [`Metrics::watch_opened`].
+    pub(crate) fn watch_closed(&self) {
+        self.watches.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The counters as Prometheus text.
+    pub(crate) fn render(&self) -> String {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = String::new();
+        out.push_str("# HELP apiserver_request_total Requests answered, by verb, resource and code.\n");
+        out.push_str("# TYPE apiserver_request_total counter\n");
+        for ((verb, resource, code), count) in &inner.requests {
+            let _ = writeln!(
+                out,
+                "apiserver_request_total{{verb=\"{verb}\",resource=\"{resource}\",code=\"{code}\"}} {count}"
+            );
+        }
+        out.push_str("# HELP apiserver_request_duration_seconds Time to answer, by verb and resource.\n");
+        out.push_str("# TYPE apiserver_request_duration_seconds histogram\n");
+        for ((verb, resource), histogram) in &inner.durations {
+            let labels = format!("verb=\"{verb}\",resource=\"{resource}\"");
+            let name = "apiserver_request_duration_seconds";
+            for (count, bound) in histogram.buckets.iter().zip(BOUNDS) {
+                let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}");
+            }
+            let _ = writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", histogram.count);
+            let _ = writeln!(out, "{name}_sum{{{labels}}} {}", histogram.sum);
+            let _ = writeln!(out, "{name}_count{{{labels}}} {}", histogram.count);
+        }
+        out.push_str("# HELP apiserver_longrunning_requests Watches that are open now.\n");
+        out.push_str("# TYPE apiserver_longrunning_requests gauge\n");
+        let _ = writeln!(
+            out,
+            "apiserver_longrunning_requests{{verb=\"WATCH\"}} {}",
+            self.watches.load(Ordering::Relaxed)
+        );
+        out
+    }
+}

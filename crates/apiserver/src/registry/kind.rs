@@ -1,0 +1,176 @@
+//! What the server knows of a kind: everything that the generic paths ask for, and nothing else.
+
+use serde_json::{Map, Value};
+
+use crate::meta;
+use crate::schema::{Schema, Validator};
+use crate::table::Columns;
+
+/// One version of one kind that is served.
+#[derive(Debug)]
+pub struct Kind {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The version that is served.
+    pub version: String,
+    /// The name of the kind, such as `Machine`.
+    pub kind: String,
+    /// The name of its list, such as `MachineList`.
+    pub list_kind: String,
+    /// The name in paths, such as `machines`.
+    pub plural: String,
+    /// The name for people, such as `machine`.
+    pub singular: String,
+    /// What else `kubectl get` calls it.
+    pub short_names: Vec<String>,
+    /// The groups of kinds it belongs to, such as `all`.
+    pub categories: Vec<String>,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// The shape of its objects.
+    pub schema: Schema,
+    /// The schema, made ready to judge objects.
+    pub validator: Validator,
+    /// Whether `status` is written apart from the rest.
+    pub status: bool,
+    /// Where the replicas are, if the kind scales.
+    pub scale: Option<Scale>,
+    /// The columns of its tables after the name.
+    pub columns: Columns,
+    /// The paths that field selectors may name, beside name and namespace.
+    pub selectable: Vec<String>,
+    /// Where its objects lie in the store; ends with `/`.
+    pub prefix: String,
+    /// The `apiVersion` that objects have in the store.
+    pub stored_api_version: String,
+    /// Fields that are called otherwise in the store than in this version: (stored, served).
+    pub renames: Vec<(String, String)>,
+    /// Whether `metadata.generation` counts the changes of what is wanted.
+    pub generation: bool,
+    /// Whether an update may leave out the resource version.
+    pub unconditional_update: bool,
+    /// What happens around its writes beyond the generic rules.
+    pub hook: Hook,
+    /// What to warn clients of that use this version.
+    pub deprecation: Option<String>,
+    /// Whether the kind is part of the server and not of a definition.
+    pub builtin: bool,
+    /// Whether its definition is being deleted, so that nothing new may be created.
+    pub terminating: bool,
+}
+
+/// Where a kind keeps what the `scale` subresource shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scale {
+    /// The path of the wanted number.
+    pub spec_replicas: String,
+    /// The path of the observed number.
+    pub status_replicas: String,
+    /// The path of the selector in text form, if there is one.
+    pub label_selector: Option<String>,
+}
+
+/// The few kinds whose writes mean more than storing an object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+pub enum Hook {
+    /// Nothing beyond the generic rules.
+    #[default]
+    None,
+    /// `stringData` is folded into `data`; an immutable object stays as it is.
+    Immutable,
+    /// A namespace ends only when it is empty.
+    Namespace,
+    /// A definition makes its kind served.
+    Definition,
+    /// Events expire.
+    Event,
+}
+
+impl Kind {
+    /// `machines.vitistack.io`, or `secrets` in the core group.
+    pub fn qualified(&self) -> String {
+        qualify(&self.plural, &self.group)
+    }
+
+    /// `Machine.vitistack.io`, or `Secret` in the core group.
+    pub fn qualified_kind(&self) -> String {
+        qualify(&self.kind, &self.group)
+    }
+
+    /// `vitistack.io/v1alpha1`, or `v1`.
+    pub fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+
+    /// The key of an object in the store.
+    pub fn key(&self, namespace: &str, name: &str) -> String {
+        if self.namespaced {
+            format!("{}{namespace}/{name}", self.prefix)
+        } else {
+            format!("{}{name}", self.prefix)
+        }
+    }
+
+    /// The prefix of the keys in a namespace, or of all.
+    pub fn keys_in(&self, namespace: Option<&str>) -> String {
+        match namespace {
+            Some(namespace) if self.namespaced => format!("{}{namespace}/", self.prefix),
+            _ => self.prefix.clone(),
+        }
+    }
+
+    /// Whether what lies in the store is what this version serves, byte for byte.
+    pub(crate) fn is_stored_form(&self) -> bool {
+        self.renames.is_empty() && self.stored_api_version == self.api_version()
+    }
+
+    /// Turns a stored object into one of this version.
+    pub(crate) fn to_served(&self, object: &mut Value) {
+        if !self.is_stored_form() {
+            self.convert(object, &self.api_version(), |(stored, served)| (stored, served));
+        }
+    }
+
+    /// Turns an object of this version into the stored one.
+    pub(crate) fn to_stored(&self, object: &mut Value) {
+        if !self.is_stored_form() {
+            self.convert(object, &self.stored_api_version, |(stored, served)| (served, stored));
+        }
+    }
+
+    fn convert<'a>(
+        &'a self,
+        object: &mut Value,
+        api_version: &str,
+        direction: impl Fn(&'a (String, String)) -> (&'a String, &'a String),
+    ) {
+        let map = meta::as_map(object);
+        map.insert("apiVersion".into(), api_version.into());
+        let mut moved = Map::new();
+        for rename in &self.renames {
+            let (from, to) = direction(rename);
+            if let Some(value) = map.remove(from) {
+                moved.insert(to.clone(), value);
+            }
+        }
+        map.extend(moved);
+    }
+
+    /// The verbs that discovery names.
+    pub fn verbs(&self) -> &'static [&'static str] {
+        VERBS
+    }
+}
+
+/// What can be done with every kind.
+pub(crate) const VERBS: &[&str] =
+    &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+fn qualify(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+/// `group/version`, or the version alone in the core group.
+pub(crate) fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

@@ -1,0 +1,96 @@
+//! The one registry of kinds: built-ins and custom kinds alike, as descriptors.
+//!
+//! Readers take a [`Snapshot`] and keep it for the length of a request. A write to a definition
+//! makes a new snapshot from what lies in the store, so the registry is never ahead of it or
+//! behind it for longer than that write. What is done with a kind is left to `resource` and `http`.
+
+mod builtin;
+mod definition;
+mod kind;
+mod snapshot;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use machinist_store::{Entry, Revision, Store};
+
+pub use definition::DefinitionError;
+pub(crate) use definition::{Names, Spec};
+pub use kind::{Hook, Kind, Scale};
+pub(crate) use kind::{VERBS, api_version};
+pub(crate) use snapshot::{Document, Snapshot};
+
+use crate::{codec, meta};
+
+/// Where definitions lie in the store.
+pub(crate) const DEFINITIONS: &str = "/apiextensions.k8s.io/customresourcedefinitions/";
+/// Where namespaces lie in the store.
+pub(crate) const NAMESPACES: &str = "/core/namespaces/";
+
+type Compiled = HashMap<Arc<str>, (Revision, Vec<Arc<Kind>>)>;
+
+/// All kinds that are served now.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    builtins: Vec<Arc<Kind>>,
+    current: RwLock<Arc<Snapshot>>,
+    /// What was made of each definition, so that one change does not compile all of them again.
+    compiled: Mutex<Compiled>,
+}
+
+impl Registry {
+    /// The built-ins alone.
+    pub(crate) fn new() -> Result<Self, DefinitionError> {
+        let builtins = builtin::kinds()?;
+        let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
+        Ok(Self { builtins, current, compiled: Mutex::default() })
+    }
+
+    /// The kinds as they are now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes the registry agree with the definitions in the store.
+    pub(crate) fn reload(&self, store: &Store) {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = store.list(DEFINITIONS, None, None).entries;
+        let mut kinds = self.builtins.clone();
+        let mut next = Compiled::new();
+        for entry in entries {
+            let served = match compiled.remove(&entry.key) {
+                Some((revision, served)) if revision == entry.modified => served,
+                _ => compile(&entry),
+            };
+            kinds.extend(served.iter().cloned());
+            next.insert(entry.key, (entry.modified, served));
+        }
+        *compiled = next;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Snapshot::new(kinds));
+    }
+}
+
+fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
+    let object = codec::decode_value(&entry.value);
+    if !is_established(&object) {
+        return Vec::new();
+    }
+    let kinds = Spec::of_user(&object["spec"])
+        .and_then(|spec| spec.kinds(false, meta::is_deleting(&object)));
+    match kinds {
+        Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
+        Err(error) => {
+            // Admission refuses such a definition, so only an older server can have stored it.
+            tracing::error!(definition = meta::name(&object), %error, "a stored definition cannot be served");
+            Vec::new()
+        }
+    }
+}
+
+fn is_established(definition: &serde_json::Value) -> bool {
+    let conditions = definition.pointer("/status/conditions").and_then(|c| c.as_array());
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|c| c["type"] == "Established" && c["status"] == "True")
+}

@@ -1,0 +1,112 @@
+//! Create: a new object under a name that is free.
+
+use machinist_store::{Expect, WriteError};
+use serde_json::Value;
+
+use super::{Part, WriteOptions, Written, admit, hook, track};
+use crate::core::Core;
+use crate::registry::Kind;
+use crate::status::ApiError;
+use crate::{codec, meta};
+
+/// How often a generated name is drawn again when it is taken.
+const NAME_ATTEMPTS: usize = 8;
+
+impl Core {
+    /// Creates an object from a request's body.
+    pub(crate) async fn create(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        mut body: Value,
+        options: &WriteOptions,
+    ) -> Result<Written, ApiError> {
+        admit::check_envelope(kind, &mut body, namespace, None)?;
+        if !meta::text(&body, "resourceVersion").is_empty() {
+            return Err(ApiError::bad_request("resourceVersion should not be set on objects to be created"));
+        }
+        self.create_tracked(kind, namespace, body, options, true).await
+    }
+
+    /// Creates an object whose envelope was checked. `untracked` asks to record the writer here;
+    /// an apply has done so already.
+    pub(super) async fn create_tracked(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        body: Value,
+        options: &WriteOptions,
+        untracked: bool,
+    ) -> Result<Written, ApiError> {
+        if kind.terminating {
+            let message = "create not allowed while custom resource definition is terminating";
+            return Err(ApiError::new(http::StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message));
+        }
+        admit::check_namespace(self, kind, namespace, meta::name(&body))?;
+        let mut attempt = 0;
+        loop {
+            let mut object = body.clone();
+            let generated = begin(kind, &mut object);
+            let warnings = admit::shape(kind, &mut object, options)?;
+            if kind.status {
+                meta::as_map(&mut object).remove("status");
+            }
+            hook::prepare(self, kind, &mut object, None, Part::Main);
+            admit::validate(self, kind, &object, None)?;
+            if untracked {
+                object = track(kind, Part::Main, None, object, options);
+            }
+            if options.dry_run {
+                return match self.store.get(&kind.key(namespace, meta::name(&object))) {
+                    Some(_) => Err(ApiError::already_exists(kind, meta::name(&object))),
+                    None => Ok(Written { object, created: true, warnings }),
+                };
+            }
+            let key = kind.key(namespace, meta::name(&object));
+            let mut stored = object.clone();
+            kind.to_stored(&mut stored);
+            match self.store.put(&key, codec::encode(&stored), Expect::Absent).await {
+                Ok(revision) => {
+                    codec::set_resource_version(&mut object, revision.0);
+                    hook::written(self, kind);
+                    return Ok(Written { object, created: true, warnings });
+                }
+                Err(WriteError::Exists(_)) if generated && attempt < NAME_ATTEMPTS => attempt += 1,
+                Err(WriteError::Exists(_)) => {
+                    return Err(ApiError::already_exists(kind, meta::name(&object)));
+                }
+                Err(error) => return Err(super::update::store_error(&error)),
+            }
+        }
+    }
+}
+
+/// Gives a new object its identity; says whether its name was drawn.
+fn begin(kind: &Kind, object: &mut Value) -> bool {
+    let metadata = meta::metadata_mut(object);
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
+        metadata.remove(field);
+    }
+    metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());
+    metadata.insert("creationTimestamp".into(), meta::now().into());
+    if kind.generation {
+        metadata.insert("generation".into(), 1.into());
+    }
+    let named = metadata.get("name").and_then(Value::as_str).is_some_and(|n| !n.is_empty());
+    let base = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
+    if named || base.is_empty() {
+        return false;
+    }
+    // At most 58 characters are kept, so that five more fit into a DNS label.
+    let kept: String = base.chars().take(58).collect();
+    let name = format!("{kept}{}", random_suffix());
+    metadata.insert("name".into(), name.into());
+    true
+}
+
+/// Five characters without vowels, so that no word comes of it.
+fn random_suffix() -> String {
+    const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let random = uuid::Uuid::new_v4();
+    random.as_bytes()[..5].iter().map(|b| char::from(ALPHABET[usize::from(*b) % ALPHABET.len()])).collect()
+}

@@ -1,0 +1,167 @@
+//! Delete: at once, or, where finalizers stand in the way, as a mark that waits for them.
+
+use machinist_store::{Expect, WriteError};
+use serde_json::Value;
+
+use super::update::{ATTEMPTS, store_error};
+use super::{Address, ListOptions, hook};
+use crate::core::Core;
+use crate::registry::Kind;
+use crate::selector::Selector;
+use crate::status::ApiError;
+use crate::{codec, meta};
+
+/// Holds an owner until its dependents are gone.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+/// Holds an owner until its dependents no longer name it.
+pub(crate) const ORPHAN: &str = "orphan";
+
+/// What becomes of the objects that a deleted one owns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They are deleted after it.
+    Background,
+    /// They are deleted before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// How to delete.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    pub(crate) dry_run: bool,
+    /// Only if the object has this UID.
+    pub(crate) uid: Option<String>,
+    /// Only if the object is at this resource version.
+    pub(crate) resource_version: Option<String>,
+    pub(crate) propagation: Option<Propagation>,
+}
+
+/// What came of a delete.
+#[derive(Debug)]
+pub(crate) enum Deleted {
+    /// The object is gone; this was its last state.
+    Gone(Value),
+    /// The object is marked and waits for its finalizers.
+    Pending(Value),
+}
+
+impl Core {
+    /// Deletes an object, or marks it as to be deleted.
+    pub(crate) async fn delete(&self, at: &Address, options: &DeleteOptions) -> Result<Deleted, ApiError> {
+        let key = at.key();
+        for _ in 0..ATTEMPTS {
+            let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
+            let mut live = codec::decode(&entry);
+            at.kind.to_served(&mut live);
+            check_preconditions(at, &live, options)?;
+            let mut object = live.clone();
+            hold_for(&mut object, options.propagation);
+            let expect = Expect::Revision(entry.modified);
+            if hook::finalizers(&at.kind, &object).is_empty() {
+                if options.dry_run {
+                    return Ok(Deleted::Gone(object));
+                }
+                match self.store.delete(&key, expect).await {
+                    Ok(last) => {
+                        codec::set_resource_version(&mut object, last.modified.0);
+                        hook::written(self, &at.kind);
+                        return Ok(Deleted::Gone(object));
+                    }
+                    Err(WriteError::Conflict { .. } | WriteError::NotFound(_)) => continue,
+                    Err(error) => return Err(store_error(&error)),
+                }
+            }
+            if !meta::is_deleting(&object) {
+                mark(&at.kind, &mut object);
+            }
+            if object == live || options.dry_run {
+                return Ok(Deleted::Pending(object));
+            }
+            let mut stored = object.clone();
+            at.kind.to_stored(&mut stored);
+            match self.store.put(&key, codec::encode(&stored), expect).await {
+                Ok(revision) => {
+                    codec::set_resource_version(&mut object, revision.0);
+                    hook::written(self, &at.kind);
+                    return Ok(Deleted::Pending(object));
+                }
+                Err(WriteError::Conflict { .. } | WriteError::NotFound(_)) => {}
+                Err(error) => return Err(store_error(&error)),
+            }
+        }
+        Err(ApiError::modified(&at.kind, &at.name))
+    }
+
+    /// Deletes every selected object; gives them as they were.
+    pub(crate) async fn delete_collection(
+        &self,
+        kind: &std::sync::Arc<Kind>,
+        namespace: Option<&str>,
+        selector: &Selector,
+        options: &DeleteOptions,
+    ) -> Result<Vec<Value>, ApiError> {
+        let listed = self.list(kind, namespace, selector, &ListOptions::default())?;
+        let mut deleted = Vec::new();
+        for object in listed.into_objects(kind) {
+            let at = Address {
+                kind: kind.clone(),
+                namespace: meta::namespace(&object).to_owned(),
+                name: meta::name(&object).to_owned(),
+            };
+            match self.delete(&at, options).await {
+                Ok(Deleted::Gone(object) | Deleted::Pending(object)) => deleted.push(object),
+                Err(error) if error.reason == "NotFound" => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(deleted)
+    }
+}
+
+fn check_preconditions(at: &Address, live: &Value, options: &DeleteOptions) -> Result<(), ApiError> {
+    let uid = meta::uid(live);
+    if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
+        let why = format!(
+            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
+        );
+        return Err(ApiError::conflict(&at.kind, &at.name, &why));
+    }
+    let version = meta::text(live, "resourceVersion");
+    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
+        );
+        return Err(ApiError::conflict(&at.kind, &at.name, &why));
+    }
+    Ok(())
+}
+
+/// Puts the finalizers of a propagation policy in place. Without a policy they stay as they are,
+/// so that a second delete does not undo the first one's choice.
+fn hold_for(object: &mut Value, propagation: Option<Propagation>) {
+    let (add, remove) = match propagation {
+        None => return,
+        Some(Propagation::Background) => (None, [FOREGROUND, ORPHAN]),
+        Some(Propagation::Foreground) => (Some(FOREGROUND), [ORPHAN, ORPHAN]),
+        Some(Propagation::Orphan) => (Some(ORPHAN), [FOREGROUND, FOREGROUND]),
+    };
+    for finalizer in remove {
+        meta::remove_finalizer(object, finalizer);
+    }
+    if let Some(finalizer) = add {
+        meta::add_finalizer(object, finalizer);
+    }
+}
+
+fn mark(kind: &Kind, object: &mut Value) {
+    let generation = meta::generation(object);
+    let metadata = meta::metadata_mut(object);
+    metadata.insert("deletionTimestamp".into(), meta::now().into());
+    metadata.insert("deletionGracePeriodSeconds".into(), 0.into());
+    if generation > 0 {
+        metadata.insert("generation".into(), (generation + 1).into());
+    }
+    hook::mark_deleting(kind, object);
+}

@@ -1,0 +1,108 @@
+//! The few built-ins whose writes mean more than storing an object: what is filled in before
+//! the write, what is checked beyond the schema, and what follows the write.
+
+mod definition;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::Part;
+use crate::core::Core;
+use crate::meta;
+use crate::registry::{Hook, Kind};
+use crate::status::Cause;
+
+pub(crate) use definition::FINALIZER as DEFINITION_FINALIZER;
+
+/// Fills in what the server itself decides about an object that is about to be stored.
+pub(super) fn prepare(core: &Core, kind: &Kind, object: &mut Value, live: Option<&Value>, part: Part) {
+    match kind.hook {
+        Hook::None | Hook::Event => {}
+        Hook::Immutable => fold_string_data(kind, object),
+        Hook::Namespace => prepare_namespace(object, live, part),
+        Hook::Definition => definition::prepare(core, object, live, part),
+    }
+}
+
+/// What is wrong with an object beyond its schema.
+pub(super) fn validate(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    match kind.hook {
+        Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
+        Hook::Immutable => validate_immutable(object, live),
+        Hook::Definition => definition::validate(core, object, live),
+    }
+}
+
+/// What has to be done before a deleted object may go.
+pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
+    let mut all = meta::finalizers(object);
+    if kind.hook == Hook::Namespace {
+        all.extend(meta::strings(object.pointer("/spec/finalizers")));
+    }
+    all
+}
+
+/// What the deletion of an object changes in it beyond its metadata.
+pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
+    match kind.hook {
+        Hook::Namespace => {
+            meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
+        }
+        Hook::Definition => definition::mark_deleting(object),
+        Hook::None | Hook::Event | Hook::Immutable => {}
+    }
+}
+
+/// What follows a write.
+pub(super) fn written(core: &Core, kind: &Kind) {
+    if kind.hook == Hook::Definition {
+        core.registry.reload(&core.store);
+    }
+}
+
+fn fold_string_data(kind: &Kind, object: &mut Value) {
+    let map = meta::as_map(object);
+    if kind.kind != "Secret" {
+        return;
+    }
+    let clear = map.remove("stringData");
+    if map.get("type").and_then(Value::as_str).unwrap_or_default().is_empty() {
+        map.insert("type".into(), "Opaque".into());
+    }
+    let Some(Value::Object(clear)) = clear else { return };
+    let data = meta::child_mut(object, "data");
+    for (key, value) in clear {
+        let text = value.as_str().unwrap_or_default();
+        data.insert(key, STANDARD.encode(text).into());
+    }
+}
+
+fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let Some(live) = live.filter(|l| l["immutable"] == true) else { return Vec::new() };
+    let why = "field is immutable when `immutable` is set";
+    let mut causes: Vec<_> = ["data", "binaryData"]
+        .into_iter()
+        .filter(|field| object.get(field) != live.get(field))
+        .map(|field| Cause::forbidden(field, why))
+        .collect();
+    if object["immutable"] != true {
+        causes.push(Cause::forbidden("immutable", why));
+    }
+    causes
+}
+
+fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {
+    let name = meta::name(object).to_owned();
+    match live {
+        None => {
+            meta::child_mut(object, "spec").insert("finalizers".into(), json!(["kubernetes"]));
+            meta::as_map(object).insert("status".into(), json!({"phase": "Active"}));
+        }
+        // The finalizers of the spec are for the server alone.
+        Some(live) if part == Part::Main => meta::copy_field(object, live, "spec"),
+        Some(_) => {}
+    }
+    let labels = meta::metadata_mut(object).entry("labels").or_insert_with(|| json!({}));
+    meta::as_map(labels).insert("kubernetes.io/metadata.name".into(), name.into());
+}

@@ -1,0 +1,162 @@
+//! CustomResourceDefinitions: their status, and what makes one acceptable.
+
+use serde_json::{Value, json};
+
+use super::super::Part;
+use crate::core::Core;
+use crate::meta;
+use crate::registry::{Names, Spec};
+use crate::status::Cause;
+
+/// Keeps a definition until its objects are gone.
+pub(crate) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Completes the names, and says in the status whether the kind is served.
+pub(super) fn prepare(core: &Core, object: &mut Value, live: Option<&Value>, part: Part) {
+    if part != Part::Main {
+        return;
+    }
+    if let Some(spec) = object.get_mut("spec").filter(|s| s.is_object()) {
+        let names: Option<Names> = spec.get("names").and_then(|n| serde_json::from_value(n.clone()).ok());
+        if let Some(mut names) = names {
+            names.complete();
+            meta::as_map(spec).insert("names".into(), names.to_value());
+        }
+        let conversion = meta::as_map(spec).entry("conversion").or_insert_with(|| json!({}));
+        meta::as_map(conversion).entry("strategy").or_insert_with(|| "None".into());
+    }
+    if live.is_none() {
+        meta::add_finalizer(object, FINALIZER);
+    }
+    let Ok(spec) = Spec::of_user(&object["spec"]) else { return };
+    let status = status(core, object, &spec, live);
+    meta::as_map(object).insert("status".into(), status);
+}
+
+fn status(core: &Core, object: &Value, spec: &Spec, live: Option<&Value>) -> Value {
+    let clash = clashing_name(core, spec);
+    let accepted = clash.is_none();
+    let mut stored: Vec<String> = live
+        .map(|l| meta::strings(l.pointer("/status/storedVersions")))
+        .unwrap_or_default()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    for version in spec.versions.iter().filter(|v| v.storage) {
+        if !stored.contains(&version.name) {
+            stored.push(version.name.clone());
+        }
+    }
+    let (names_reason, names_message) = match &clash {
+        None => ("NoConflicts", "no conflicts found".to_owned()),
+        Some(name) => ("NameConflict", format!("\"{name}\" is already in use")),
+    };
+    let (established_reason, established_message) = if accepted {
+        ("InitialNamesAccepted", "the initial names have been accepted")
+    } else {
+        ("NotAccepted", "not all names are accepted")
+    };
+    let before = live.and_then(|l| l.pointer("/status/conditions")).and_then(Value::as_array);
+    let mut conditions = vec![
+        condition(before, "NamesAccepted", accepted, names_reason, &names_message),
+        condition(before, "Established", accepted, established_reason, established_message),
+    ];
+    if meta::is_deleting(object) {
+        let message = "CustomResource deletion is in progress";
+        conditions.push(condition(before, "Terminating", true, "InstanceDeletionInProgress", message));
+    }
+    let names = if accepted { spec.names.to_value() } else { json!({"plural": "", "kind": ""}) };
+    json!({"conditions": conditions, "acceptedNames": names, "storedVersions": stored})
+}
+
+fn condition(before: Option<&Vec<Value>>, name: &str, holds: bool, reason: &str, message: &str) -> Value {
+    let status = if holds { "True" } else { "False" };
+    let since = before
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == name && c["status"] == status)
+        .and_then(|c| c["lastTransitionTime"].as_str())
+        .map_or_else(meta::now, str::to_owned);
+    json!({"type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": since})
+}
+
+/// The first name of the definition that another kind of its group has.
+fn clashing_name(core: &Core, spec: &Spec) -> Option<String> {
+    let snapshot = core.registry.snapshot();
+    let others: Vec<_> = snapshot
+        .kinds()
+        .iter()
+        .filter(|k| k.group == spec.group && k.plural != spec.names.plural)
+        .collect();
+    let resource_names = |names: &Names| {
+        let mut all = vec![names.plural.clone(), names.singular.clone()];
+        all.extend(names.short_names.iter().cloned());
+        all
+    };
+    for other in others {
+        let mut taken = vec![&other.plural, &other.singular];
+        taken.extend(other.short_names.iter());
+        if let Some(name) = resource_names(&spec.names).into_iter().find(|n| taken.contains(&n)) {
+            return Some(name);
+        }
+        for name in [&spec.names.kind, &spec.names.list_kind] {
+            if *name == other.kind || *name == other.list_kind {
+                return Some(name.clone());
+            }
+        }
+    }
+    None
+}
+
+/// Shows in the conditions that the definition is on its way out.
+pub(super) fn mark_deleting(object: &mut Value) {
+    let message = "CustomResource deletion is in progress";
+    let terminating = condition(None, "Terminating", true, "InstanceDeletionInProgress", message);
+    let status = meta::child_mut(object, "status");
+    if let Value::Array(list) = status.entry("conditions").or_insert_with(|| json!([])) {
+        list.retain(|c| c["type"] != "Terminating");
+        list.push(terminating);
+    }
+}
+
+/// What is wrong with a definition beyond its schema.
+pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let spec = match Spec::of_user(&object["spec"]) {
+        Ok(spec) => spec,
+        // The schema of definitions finds what is missing; this is for what it cannot say.
+        Err(error) => {
+            let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            return vec![Cause::invalid("spec", "\"\"", &format!("{error}: {source}"))];
+        }
+    };
+    let mut causes = Vec::new();
+    let expected = format!("{}.{}", spec.names.plural, spec.group);
+    if meta::name(object) != expected {
+        let why = "must be spec.names.plural+\".\"+spec.group";
+        causes.push(Cause::invalid("metadata.name", &format!("{:?}", meta::name(object)), why));
+    }
+    for (at, version) in object["spec"]["versions"].as_array().into_iter().flatten().enumerate() {
+        let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
+        match version.pointer("/schema/openAPIV3Schema") {
+            None => causes.push(Cause::required(&path, "schemas are required")),
+            Some(schema) if schema["type"] != "object" => {
+                let why = "must be object at the root";
+                causes.push(Cause::invalid(&format!("{path}.type"), &schema["type"].to_string(), why));
+            }
+            Some(_) => {}
+        }
+    }
+    for field in ["group", "scope"] {
+        let changed = live.is_some_and(|l| l["spec"][field] != object["spec"][field]);
+        if changed {
+            let path = format!("spec.{field}");
+            causes.push(Cause::invalid(&path, &object["spec"][field].to_string(), "field is immutable"));
+        }
+    }
+    if causes.is_empty()
+        && let Err(error) = spec.kinds(false, false)
+    {
+        causes.push(Cause::invalid("spec.versions", "[]", &error.to_string()));
+    }
+    causes
+}

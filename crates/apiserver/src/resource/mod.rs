@@ -1,0 +1,167 @@
+//! The verbs, generic over kinds: what a request means for the objects in the store.
+//!
+//! Everything here speaks JSON values and [`ApiError`]s; bytes, headers and streams are left to
+//! `http` and `watch`. Each verb is one file; the rules that writes share are in `admit`,
+//! `metadata` and `hook`.
+
+mod admit;
+mod create;
+mod delete;
+mod hook;
+mod metadata;
+mod patch;
+mod read;
+mod scale;
+mod update;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
+pub(crate) use hook::{DEFINITION_FINALIZER, finalizers};
+pub(crate) use patch::PatchKind;
+pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+
+use crate::apply::{self, Manager, Set};
+use crate::meta;
+use crate::registry::Kind;
+use crate::status::ApiError;
+
+/// One object of one kind.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    pub(crate) kind: Arc<Kind>,
+    /// Empty for a cluster-scoped kind.
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+impl Address {
+    /// The key in the store.
+    pub(crate) fn key(&self) -> String {
+        self.kind.key(&self.namespace, &self.name)
+    }
+
+    /// The answer when there is no such object.
+    pub(crate) fn not_found(&self) -> ApiError {
+        ApiError::not_found(&self.kind, &self.name)
+    }
+}
+
+/// Which part of an object a write is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status, where that is apart.
+    Main,
+    /// The status alone.
+    Status,
+    /// The number of replicas, for the scale subresource.
+    Scale,
+}
+
+impl Part {
+    /// The name that managed fields have for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Scale => "scale",
+        }
+    }
+}
+
+/// What to do about fields that the schema does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    /// Drop them in silence.
+    Ignore,
+    /// Drop them and say so.
+    Warn,
+    /// Refuse them.
+    Strict,
+}
+
+/// How a write is to be made.
+#[derive(Debug, Clone)]
+pub(crate) struct WriteOptions {
+    /// Go through everything and store nothing.
+    pub(crate) dry_run: bool,
+    /// Who is recorded as the owner of what changes.
+    pub(crate) manager: String,
+    /// What to do about unknown and duplicate fields.
+    pub(crate) validation: FieldValidation,
+    /// Take fields from other appliers.
+    pub(crate) force: bool,
+    /// Duplicate fields that were found when the body was read.
+    pub(crate) duplicates: Vec<String>,
+}
+
+impl WriteOptions {
+    /// For writes that the server makes itself.
+    pub(crate) fn internal(manager: &str) -> Self {
+        Self {
+            dry_run: false,
+            manager: manager.into(),
+            validation: FieldValidation::Ignore,
+            force: true,
+            duplicates: Vec::new(),
+        }
+    }
+}
+
+/// What came of a write.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) object: Value,
+    pub(crate) created: bool,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The fields that a write to this part does not own.
+fn unowned(kind: &Kind, part: Part) -> Set {
+    match part {
+        Part::Main if kind.status => Set::of_fields([["status"].as_slice()]),
+        Part::Status => {
+            let fields: Vec<[&str; 1]> = kind
+                .schema
+                .properties
+                .keys()
+                .map(String::as_str)
+                .filter(|f| !matches!(*f, "status" | "apiVersion" | "kind" | "metadata"))
+                .chain(["metadata"])
+                .map(|f| [f])
+                .collect();
+            Set::of_fields(fields.iter().map(|f| f.as_slice()))
+        }
+        Part::Main | Part::Scale => Set::new(),
+    }
+}
+
+/// Records the writer of everything that differs from `live` in the managed fields.
+fn track(kind: &Kind, part: Part, live: Option<&Value>, new: Value, options: &WriteOptions) -> Value {
+    let api_version = kind.api_version();
+    let now = meta::now();
+    let manager = Manager {
+        name: &options.manager,
+        api_version: &api_version,
+        subresource: part.name(),
+        now: &now,
+    };
+    let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
+    let mut fallback = new.clone();
+    match apply::track_update(&kind.schema, live, new, &manager, &unowned(kind, part)) {
+        Ok(tracked) => tracked,
+        Err(error) => {
+            // An old object that no longer fits its schema can still be updated; who owned what
+            // is then kept as it was.
+            tracing::debug!(%error, "managed fields are not tracked for this write");
+            let metadata = meta::metadata_mut(&mut fallback);
+            match kept.flatten() {
+                Some(fields) => metadata.insert("managedFields".into(), fields),
+                None => metadata.remove("managedFields"),
+            };
+            fallback
+        }
+    }
+}

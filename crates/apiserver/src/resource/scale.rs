@@ -1,0 +1,97 @@
+//! The scale subresource: `autoscaling/v1` Scale as a view on any kind that declares where its
+//! replicas are.
+
+use serde_json::{Value, json};
+
+use super::update::{Proposal, check_preconditions};
+use super::{Address, Part, PatchKind, WriteOptions, Written};
+use crate::core::Core;
+use crate::meta;
+use crate::patch;
+use crate::registry::Scale;
+use crate::status::ApiError;
+
+impl Core {
+    /// The Scale of an object.
+    pub(crate) fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
+        Ok(view(paths, &self.get(at)?))
+    }
+
+    /// Replaces the Scale of an object.
+    pub(crate) async fn update_scale(
+        &self,
+        at: &Address,
+        paths: &Scale,
+        body: &Value,
+        options: &WriteOptions,
+    ) -> Result<Written, ApiError> {
+        let written = self
+            .modify(at, Part::Scale, options, |live| {
+                check_preconditions(&at.kind, &at.name, body, live, Part::Scale)?;
+                Ok(Proposal::Object(with_replicas(paths, live, body)?))
+            })
+            .await?;
+        Ok(Written { object: view(paths, &written.object), ..written })
+    }
+
+    /// Patches the Scale of an object.
+    pub(crate) async fn patch_scale(
+        &self,
+        at: &Address,
+        paths: &Scale,
+        kind: PatchKind,
+        body: &Value,
+        options: &WriteOptions,
+    ) -> Result<Written, ApiError> {
+        let how = match kind {
+            PatchKind::Change(how) => how,
+            // A Scale is one number; applying it and merging it are the same.
+            PatchKind::Apply => patch::PatchKind::Merge,
+        };
+        let written = self
+            .modify(at, Part::Scale, options, |live| {
+                let patched = patch::apply_patch(how, &view(paths, live), body)
+                    .map_err(|error| ApiError::bad_request(error.to_string()))?;
+                check_preconditions(&at.kind, &at.name, &patched, live, Part::Scale)?;
+                Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
+            })
+            .await?;
+        Ok(Written { object: view(paths, &written.object), ..written })
+    }
+}
+
+fn view(paths: &Scale, object: &Value) -> Value {
+    let number = |path: &str| meta::at_path(object, path).and_then(Value::as_i64).unwrap_or(0);
+    let mut scale = json!({
+        "apiVersion": "autoscaling/v1",
+        "kind": "Scale",
+        "metadata": {},
+        "spec": {"replicas": number(&paths.spec_replicas)},
+        "status": {"replicas": number(&paths.status_replicas)},
+    });
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        meta::copy(&mut scale, object, field);
+    }
+    let selector = paths.label_selector.as_deref().and_then(|p| meta::at_path(object, p));
+    if let Some(selector) = selector.and_then(Value::as_str) {
+        scale["status"]["selector"] = selector.into();
+    }
+    scale
+}
+
+fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
+    let replicas = scale.pointer("/spec/replicas").unwrap_or(&Value::Null);
+    let replicas = match replicas {
+        Value::Null => 0,
+        other => other.as_i64().filter(|n| *n >= 0).ok_or_else(|| {
+            ApiError::bad_request(format!("spec.replicas: {other} is not a number of replicas"))
+        })?,
+    };
+    let mut object = live.clone();
+    let mut node = &mut object;
+    for part in paths.spec_replicas.trim_start_matches('.').split('.') {
+        node = meta::as_map(node).entry(part).or_insert(Value::Null);
+    }
+    *node = replicas.into();
+    Ok(object)
+}

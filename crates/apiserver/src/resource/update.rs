@@ -1,0 +1,201 @@
+//! Update: read, change, check, write, and again when someone else was faster.
+
+use machinist_store::{Expect, WriteError};
+use serde_json::Value;
+
+use super::{Address, Part, WriteOptions, Written, admit, hook, track};
+use crate::core::Core;
+use crate::registry::Kind;
+use crate::status::{ApiError, Cause};
+use crate::{apply, codec, meta};
+
+/// How often a write is tried again when the object changed under it.
+pub(super) const ATTEMPTS: usize = 100;
+
+/// What a request wants to become of an object.
+pub(super) enum Proposal {
+    /// This object; the writer is yet to be recorded.
+    Object(Value),
+    /// This object, whose managed fields are already right.
+    Applied(Value),
+}
+
+impl Core {
+    /// Replaces an object, or one part of it.
+    pub(crate) async fn update(
+        &self,
+        at: &Address,
+        part: Part,
+        mut body: Value,
+        options: &WriteOptions,
+    ) -> Result<Written, ApiError> {
+        admit::check_envelope(&at.kind, &mut body, &at.namespace, Some(&at.name))?;
+        self.modify(at, part, options, |live| {
+            check_preconditions(&at.kind, &at.name, &body, live, part)?;
+            Ok(Proposal::Object(body.clone()))
+        })
+        .await
+    }
+
+    /// Changes an object by a function of what is there, for the server's own purposes.
+    pub(crate) async fn edit(
+        &self,
+        at: &Address,
+        part: Part,
+        options: &WriteOptions,
+        change: impl Fn(&Value) -> Result<Value, ApiError>,
+    ) -> Result<Written, ApiError> {
+        self.modify(at, part, options, |live| change(live).map(Proposal::Object)).await
+    }
+
+    /// Changes an object by a function of what is there, as often as it takes.
+    pub(super) async fn modify(
+        &self,
+        at: &Address,
+        part: Part,
+        options: &WriteOptions,
+        mut change: impl FnMut(&Value) -> Result<Proposal, ApiError>,
+    ) -> Result<Written, ApiError> {
+        let key = at.key();
+        for _ in 0..ATTEMPTS {
+            let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
+            let mut live = codec::decode(&entry);
+            at.kind.to_served(&mut live);
+            let (proposed, tracked) = match change(&live)? {
+                Proposal::Object(object) => (object, false),
+                Proposal::Applied(object) => (object, true),
+            };
+            let (mut object, warnings) = self.settle(&at.kind, part, proposed, &live, options)?;
+            if tracked {
+                apply::keep_times_if_unchanged(&live, &mut object);
+            } else {
+                object = track(&at.kind, part, Some(&live), object, options);
+            }
+            codec::set_resource_version(&mut object, entry.modified.0);
+            let gone = meta::is_deleting(&object) && hook::finalizers(&at.kind, &object).is_empty();
+            if options.dry_run || (object == live && !gone) {
+                return Ok(Written { object, created: false, warnings });
+            }
+            let expect = Expect::Revision(entry.modified);
+            let result = if gone {
+                self.store.delete(&key, expect).await.map(|e| e.modified)
+            } else {
+                let mut stored = object.clone();
+                at.kind.to_stored(&mut stored);
+                self.store.put(&key, codec::encode(&stored), expect).await
+            };
+            match result {
+                Ok(revision) => {
+                    codec::set_resource_version(&mut object, revision.0);
+                    hook::written(self, &at.kind);
+                    return Ok(Written { object, created: false, warnings });
+                }
+                Err(WriteError::Conflict { .. } | WriteError::NotFound(_)) => {}
+                Err(error) => return Err(store_error(&error)),
+            }
+        }
+        Err(ApiError::modified(&at.kind, &at.name))
+    }
+
+    /// Makes of a proposal the object that may be stored: the parts that this write does not own
+    /// come from the live object, and so does everything that nobody may change.
+    fn settle(
+        &self,
+        kind: &Kind,
+        part: Part,
+        proposed: Value,
+        live: &Value,
+        options: &WriteOptions,
+    ) -> Result<(Value, Vec<String>), ApiError> {
+        let mut object = proposed;
+        // Whoever leaves the UID out means the one that is there; another one is refused below.
+        if meta::uid(&object).is_empty() {
+            meta::copy(&mut object, live, "uid");
+        }
+        let mut warnings = admit::shape(kind, &mut object, options)?;
+        match part {
+            Part::Main | Part::Scale => {
+                if kind.status {
+                    meta::copy_field(&mut object, live, "status");
+                }
+            }
+            Part::Status => {
+                let mut only_status = live.clone();
+                meta::copy_field(&mut only_status, &object, "status");
+                meta::copy(&mut only_status, &object, "managedFields");
+                object = only_status;
+                warnings.retain(|w| w.contains("\"status"));
+            }
+        }
+        for field in [
+            "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
+            "generateName",
+        ] {
+            meta::copy(&mut object, live, field);
+        }
+        hook::prepare(self, kind, &mut object, Some(live), part);
+        if kind.generation && wants_differ(kind, &object, live) {
+            let next = meta::generation(live) + 1;
+            meta::metadata_mut(&mut object).insert("generation".into(), next.into());
+        }
+        // The resource version takes no part in comparisons: both sides carry the live one.
+        meta::copy(&mut object, live, "resourceVersion");
+        admit::validate(self, kind, &object, Some(live))?;
+        Ok((object, warnings))
+    }
+}
+
+/// Whether the two differ in what is wanted: in anything but metadata and, where that is a part
+/// of its own, status.
+fn wants_differ(kind: &Kind, object: &Value, live: &Value) -> bool {
+    let counts = |field: &str| field != "metadata" && !(kind.status && field == "status");
+    let (Some(new), Some(old)) = (object.as_object(), live.as_object()) else { return false };
+    let fields = new.keys().chain(old.keys());
+    fields.filter(|f| counts(f)).any(|f| new.get(f) != old.get(f))
+}
+
+/// Checks the resource version and UID that a body carries against the live object.
+pub(super) fn check_preconditions(
+    kind: &Kind,
+    name: &str,
+    body: &Value,
+    live: &Value,
+    part: Part,
+) -> Result<(), ApiError> {
+    let uid = meta::uid(body);
+    if !uid.is_empty() && uid != meta::uid(live) {
+        let why = format!(
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+            meta::uid(live)
+        );
+        return Err(ApiError::conflict(kind, name, &why));
+    }
+    match meta::text(body, "resourceVersion") {
+        "" | "0" if kind.unconditional_update || part != Part::Main => Ok(()),
+        "" | "0" => {
+            let cause = Cause::invalid("metadata.resourceVersion", "0x0", "must be specified for an update");
+            Err(ApiError::invalid(kind, name, &[cause]))
+        }
+        version if version == meta::text(live, "resourceVersion") => Ok(()),
+        version if version.parse::<u64>().is_err() => {
+            Err(ApiError::bad_request(format!("invalid resource version \"{version}\"")))
+        }
+        _ => Err(ApiError::modified(kind, name)),
+    }
+}
+
+/// What a client is told when the store does not take a write.
+pub(super) fn store_error(error: &WriteError) -> ApiError {
+    ApiError::internal(chain(error))
+}
+
+/// An error with all that it rests on, in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}

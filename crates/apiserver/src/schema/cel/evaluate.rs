@@ -1,0 +1,235 @@
+//! Running the rules over an object, with the old values that they may compare with.
+
+use std::sync::{Arc, LazyLock};
+
+use kube_cel::KubeCelExt as _;
+use kube_cel::cel::objects::OptionalValue;
+use kube_cel::cel::{self, Context, ExecutionError, IdedExpr};
+use serde_json::Value;
+
+use super::convert::to_cel;
+use super::{CompiledRule, RuleNode};
+use crate::schema::text::child_path;
+use crate::schema::{FieldError, FieldErrorKind, ListKind, Rule, Schema};
+
+/// The longest message that an expression may make.
+const MAX_MESSAGE: usize = 5 * 1024;
+
+/// Every function that rules may call, registered once.
+static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
+    let mut library = Context::default().with_all();
+    // Rules say dyn() to silence a type checker that is not here.
+    library.add_function("dyn", |value: cel::Value| Ok::<_, ExecutionError>(value));
+    library
+});
+
+/// Where the walk is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    schema: &'a Schema,
+    value: &'a Value,
+    old: Option<&'a Value>,
+    whole_object: bool,
+}
+
+impl RuleNode {
+    /// Adds the faults that the rules find in a whole object.
+    pub(crate) fn evaluate(
+        &self,
+        schema: &Schema,
+        object: &Value,
+        old: Option<&Value>,
+        errors: &mut Vec<FieldError>,
+    ) {
+        let place = Place {
+            schema,
+            value: object,
+            old,
+            whole_object: true,
+        };
+        self.walk(place, "", errors);
+    }
+
+    fn walk(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+        // A null has no rules of its own; the surrounding object may judge it.
+        if place.value.is_null() {
+            return;
+        }
+        let old = place.old.filter(|old| !old.is_null());
+        if !self.rules.is_empty() {
+            self.run(Place { old, ..place }, path, errors);
+        }
+        for branch in &self.all_of {
+            branch.walk(place, path, errors);
+        }
+        match place.value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let old = old.and_then(|old| old.get(key));
+                    let declared = place.schema.properties.get(key);
+                    let below = declared.zip(self.properties.get(key));
+                    if let Some((schema, rules)) = below {
+                        rules.walk(at(schema, value, old), &child_path(path, key), errors);
+                    } else if declared.is_none()
+                        && let Some((schema, rules)) =
+                            place.schema.map_value().zip(self.map_value.as_deref())
+                    {
+                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), errors);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let below = place.schema.element().zip(self.items.as_deref());
+                if let Some((schema, rules)) = below {
+                    for (index, item) in items.iter().enumerate() {
+                        let old = old.and_then(|old| old_item(place.schema, old, item));
+                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), errors);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn run(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+        let mut plain = LIBRARY.new_inner_scope();
+        let convert = |value| to_cel(value, place.schema, place.whole_object);
+        plain.add_variable_from_value("self", convert(place.value));
+        let old = place
+            .old
+            .filter(|_| self.rules.iter().any(CompiledRule::needs_old))
+            .map(convert);
+        if let Some(old) = &old {
+            plain.add_variable_from_value("oldSelf", old.clone());
+        }
+        let mut optional = plain.new_inner_scope();
+        let old_self = old.map_or_else(OptionalValue::none, OptionalValue::of);
+        optional.add_variable_from_value("oldSelf", cel::Value::Opaque(Arc::new(old_self)));
+
+        for compiled in &self.rules {
+            let is_optional = compiled.rule.optional_old_self == Some(true);
+            if compiled.uses_old_self && place.old.is_none() && !is_optional {
+                continue;
+            }
+            let scope = if is_optional { &optional } else { &plain };
+            errors.extend(compiled.run(scope, &plain, place, path));
+        }
+    }
+}
+
+fn at<'a>(schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Place<'a> {
+    Place {
+        schema,
+        value,
+        old,
+        whole_object: schema.embedded_resource,
+    }
+}
+
+/// The item of the old list that is the same one: only `map` lists can tell.
+fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Value> {
+    let ListKind::Map(keys) = schema.list_kind() else {
+        return None;
+    };
+    old.as_array()?
+        .iter()
+        .find(|old| keys.iter().all(|key| old.get(key) == item.get(key)))
+}
+
+impl CompiledRule {
+    fn needs_old(&self) -> bool {
+        self.uses_old_self
+            || self
+                .message
+                .as_ref()
+                .is_some_and(|message| message.references().has_variable("oldSelf"))
+    }
+
+    fn run(
+        &self,
+        scope: &Context<'_>,
+        plain: &Context<'_>,
+        place: Place<'_>,
+        path: &str,
+    ) -> Option<FieldError> {
+        // A rule that cannot be judged is laid at the node's own door, with its type as value.
+        let undecided = |detail: String| {
+            let ty = place.schema.ty.clone().unwrap_or_default();
+            FieldError::invalid(path, ty, detail)
+        };
+        match scope.resolve(&self.expression) {
+            Ok(cel::Value::Bool(true)) => None,
+            Ok(cel::Value::Bool(false)) => Some(self.failure(plain, place, path)),
+            Ok(_) => Some(undecided(format!(
+                "rule did not evaluate to a boolean: {}",
+                rule_text(&self.rule)
+            ))),
+            Err(ExecutionError::NoSuchOverload) => Some(undecided(format!(
+                "'no such overload': call arguments did not match a supported operator, \
+                 function or macro signature for rule: {}",
+                rule_text(&self.rule)
+            ))),
+            Err(error) => Some(undecided(format!(
+                "{} evaluating rule: {}",
+                error_text(&error),
+                rule_text(&self.rule)
+            ))),
+        }
+    }
+
+    fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &str) -> FieldError {
+        let detail = self
+            .message
+            .as_ref()
+            .and_then(|message| made_message(message, scope))
+            .unwrap_or_else(|| match trimmed(self.rule.message.as_deref()) {
+                Some(message) => message.to_string(),
+                None => format!("failed rule: {}", self.rule.rule.trim()),
+            });
+        let joined = format!("{path}{}", self.blamed);
+        let path = joined.strip_prefix('.').unwrap_or(&joined);
+        // Whole objects and lists are too long to be shown.
+        let value = match place.schema.ty.as_deref() {
+            Some("object" | "array") => None,
+            _ => Some(place.value.clone()),
+        };
+        match self.rule.reason.as_deref() {
+            Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
+            Some("FieldValueRequired") => FieldError::required(path, detail),
+            Some("FieldValueDuplicate") => FieldError::duplicate(path, value),
+            _ => FieldError::new(path, FieldErrorKind::Invalid, value, detail),
+        }
+    }
+}
+
+/// The message that an expression makes, if it is one line of reasonable length.
+fn made_message(expression: &IdedExpr, scope: &Context<'_>) -> Option<String> {
+    let Ok(cel::Value::String(text)) = scope.resolve(expression) else {
+        return None;
+    };
+    let text = text.trim();
+    let is_usable = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
+    is_usable.then(|| text.to_string())
+}
+
+fn trimmed(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty()).map(str::trim)
+}
+
+/// A rule by its message, or by its own text.
+fn rule_text(rule: &Rule) -> &str {
+    trimmed(rule.message.as_deref()).unwrap_or_else(|| rule.rule.trim())
+}
+
+/// The faults that upstream has words for, in those words.
+fn error_text(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
+        ExecutionError::IndexOutOfBounds(cel::Value::Int(index)) => {
+            format!("index out of bounds: {index}")
+        }
+        ExecutionError::DivisionByZero(_) => "division by zero".into(),
+        ExecutionError::RemainderByZero(_) => "modulus by zero".into(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Validation of whole objects: types and values, list uniqueness, embedded objects and CEL
+//! rules, in the order and the words of kube-apiserver.
+//!
+//! Object metadata is validated elsewhere. Unchanged invalid values are not tolerated on
+//! update yet; the old object already comes in, so that can be added here alone.
+
+mod embedded;
+mod lists;
+mod number;
+mod outcome;
+mod value;
+
+use std::collections::{BTreeMap, HashSet};
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::cel::RuleNode;
+use super::text::child_path;
+use super::{FieldError, FieldErrorKind, Schema, SchemaError, SchemaOrBool};
+
+/// Compiled patterns, by their text.
+pub(crate) type Patterns = BTreeMap<String, Regex>;
+
+/// A schema with its patterns and CEL rules compiled, ready to judge many objects.
+#[derive(Debug)]
+pub struct Validator {
+    schema: Schema,
+    patterns: Patterns,
+    rules: Option<RuleNode>,
+}
+
+impl Validator {
+    /// Compiles every pattern and every rule of a schema once.
+    ///
+    /// # Errors
+    /// When a pattern or a rule does not compile, naming the node and the text.
+    pub fn new(schema: Schema) -> Result<Self, SchemaError> {
+        let mut patterns = Patterns::new();
+        compile_patterns(&schema, "", &mut patterns)?;
+        let rules = RuleNode::compile(&schema)?;
+        Ok(Self {
+            schema,
+            patterns,
+            rules,
+        })
+    }
+
+    /// The schema that this validator was built from.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Every fault of an object; `old` is the object that an update replaces.
+    pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object);
+        embedded::check(&self.schema, object, "", &mut errors);
+
+        // A list that was already ambiguous when it was stored must not block its repair.
+        let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());
+        if old_is_clean {
+            errors.extend(lists::check(&self.schema, object));
+        }
+
+        if let Some(rules) = &self.rules {
+            if errors.iter().any(|error| blocks_rules(error.kind)) {
+                errors.push(FieldError::invalid(
+                    "",
+                    Value::Null,
+                    "some validation rules were not checked because the object was invalid; \
+                     correct the existing errors to complete validation",
+                ));
+            } else {
+                rules.evaluate(&self.schema, object, old, &mut errors);
+            }
+        }
+        without_repeats(errors)
+    }
+}
+
+/// Validates one object against a schema that is used only once.
+///
+/// Whoever has many objects builds a [`Validator`]: this compiles all rules for each call. A
+/// schema that does not compile refuses every object.
+pub fn validate(schema: &Schema, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    match Validator::new(schema.clone()) {
+        Ok(validator) => validator.validate(object, old),
+        Err(error) => vec![FieldError::new(
+            "",
+            FieldErrorKind::Internal,
+            None,
+            error.to_string(),
+        )],
+    }
+}
+
+/// Faults after which rules could not be trusted to see well-typed data.
+fn blocks_rules(kind: FieldErrorKind) -> bool {
+    matches!(
+        kind,
+        FieldErrorKind::NotSupported
+            | FieldErrorKind::Required
+            | FieldErrorKind::TooLong
+            | FieldErrorKind::TooMany
+            | FieldErrorKind::TypeInvalid
+    )
+}
+
+fn without_repeats(errors: Vec<FieldError>) -> Vec<FieldError> {
+    let mut seen = HashSet::new();
+    errors
+        .into_iter()
+        .filter(|error| seen.insert(error.to_string()))
+        .collect()
+}
+
+fn compile_patterns(
+    schema: &Schema,
+    path: &str,
+    patterns: &mut Patterns,
+) -> Result<(), SchemaError> {
+    if let Some(pattern) = &schema.pattern
+        && !patterns.contains_key(pattern)
+    {
+        let regex = Regex::new(pattern).map_err(|source| SchemaError::Pattern {
+            path: path.to_string(),
+            pattern: pattern.clone(),
+            source: Box::new(source),
+        })?;
+        patterns.insert(pattern.clone(), regex);
+    }
+    for (name, child) in &schema.properties {
+        compile_patterns(child, &child_path(path, name), patterns)?;
+    }
+    if let Some(SchemaOrBool::Schema(child)) = schema.additional_properties.as_deref() {
+        compile_patterns(child, &child_path(path, "*"), patterns)?;
+    }
+    if let Some(child) = schema.element() {
+        compile_patterns(child, &format!("{path}[]"), patterns)?;
+    }
+    let nested = schema
+        .all_of
+        .iter()
+        .chain(&schema.any_of)
+        .chain(&schema.one_of)
+        .chain(schema.not.as_deref());
+    for child in nested {
+        compile_patterns(child, path, patterns)?;
+    }
+    Ok(())
+}

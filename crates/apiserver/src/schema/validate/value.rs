@@ -1,0 +1,384 @@
+//! Types and values of one node after another, worded as kube-openapi words them.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::outcome::Outcome;
+use super::{Patterns, number};
+use crate::schema::text::{child_path, go_quote, json_text};
+use crate::schema::{FieldError, FieldErrorKind, Schema, SchemaOrBool, format};
+
+/// Checks values against schemas whose patterns are compiled.
+pub(super) struct Checker<'a> {
+    patterns: &'a Patterns,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(patterns: &'a Patterns) -> Self {
+        Self { patterns }
+    }
+
+    /// Every fault of a whole object.
+    pub(super) fn check(&self, schema: &Schema, object: &Value) -> Vec<FieldError> {
+        self.node(schema, object, "").errors
+    }
+
+    fn node(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
+        let mut outcome = type_check(schema, value, path);
+        if value.is_null() {
+            outcome.errors.extend(enum_error(schema, value, path));
+            return outcome;
+        }
+        outcome.merge(self.combinators(schema, value, path));
+        match value {
+            Value::String(text) => {
+                outcome.errors.extend(self.string_error(schema, text, path));
+                outcome.errors.extend(format_error(schema, text, path));
+                // The text's own check counts; its format counts where there is one to check.
+                outcome.passed += 1 + u64::from(format::effective(schema).is_some());
+            }
+            Value::Number(number) => {
+                outcome.merge(number::check(schema, number, path));
+                outcome.count();
+            }
+            Value::Array(items) => {
+                outcome.merge(self.list(schema, items, path));
+                outcome.count();
+            }
+            Value::Object(map) => {
+                outcome.merge(self.object(schema, map, path));
+                outcome.count();
+            }
+            Value::Bool(_) | Value::Null => {}
+        }
+        outcome.errors.extend(enum_error(schema, value, path));
+        // One for the enum, one for the node itself.
+        outcome.passed += 2;
+        outcome
+    }
+
+    /// Faults are reported one at a time: length before pattern.
+    fn string_error(&self, schema: &Schema, text: &str, path: &str) -> Option<FieldError> {
+        let length = text.chars().count() as u64;
+        if let Some(max) = schema.max_length.filter(|max| length > *max) {
+            let unit = if max == 1 { "byte" } else { "bytes" };
+            return Some(fault(
+                path,
+                FieldErrorKind::TooLong,
+                None,
+                format!("may not be more than {max} {unit}"),
+            ));
+        }
+        if let Some(min) = schema.min_length.filter(|min| length < *min) {
+            return Some(invalid(
+                path,
+                text,
+                format!("{path} in body should be at least {min} chars long"),
+            ));
+        }
+        let pattern = schema.pattern.as_deref().filter(|text| !text.is_empty())?;
+        let matches = self
+            .patterns
+            .get(pattern)
+            .is_some_and(|regex| regex.is_match(text));
+        (!matches).then(|| {
+            invalid(
+                path,
+                text,
+                format!("{path} in body should match '{pattern}'"),
+            )
+        })
+    }
+
+    fn list(&self, schema: &Schema, items: &[Value], path: &str) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(element) = schema.element() {
+            for (index, item) in items.iter().enumerate() {
+                outcome.merge(self.node(element, item, &format!("{path}[{index}]")));
+            }
+        }
+        let size = items.len() as u64;
+        if let Some(min) = schema.min_items.filter(|min| size < *min) {
+            outcome.errors.push(invalid(
+                path,
+                size,
+                format!("{path} in body should have at least {min} items"),
+            ));
+        }
+        outcome
+            .errors
+            .extend(too_many(schema.max_items, size, path));
+        if schema.unique_items {
+            let mut seen = HashSet::with_capacity(items.len());
+            if !items.iter().all(|item| seen.insert(json_text(item))) {
+                outcome.errors.push(invalid(
+                    path,
+                    "",
+                    format!("{path} in body shouldn't contain duplicates"),
+                ));
+            }
+        }
+        outcome.count();
+        outcome
+    }
+
+    fn object(&self, schema: &Schema, map: &Map<String, Value>, path: &str) -> Outcome {
+        let mut outcome = Outcome::default();
+        let size = map.len() as u64;
+        if let Some(min) = schema.min_properties.filter(|min| size < *min) {
+            outcome.errors.push(invalid(
+                path,
+                size,
+                format!("{path} in body should have at least {min} properties"),
+            ));
+        }
+        outcome
+            .errors
+            .extend(too_many(schema.max_properties, size, path));
+
+        for (key, value) in map {
+            if schema.properties.contains_key(key) {
+                continue;
+            }
+            match schema.additional_properties.as_deref() {
+                Some(SchemaOrBool::Schema(child)) => {
+                    outcome.merge(self.node(child, value, &format!("{path}.{key}")));
+                }
+                Some(SchemaOrBool::Bool(false)) => outcome.errors.push(invalid(
+                    path,
+                    key.as_str(),
+                    format!("{path}.{key} in body is a forbidden property"),
+                )),
+                Some(SchemaOrBool::Bool(true)) | None => {}
+            }
+        }
+        for (name, child) in &schema.properties {
+            if let Some(value) = map.get(name) {
+                outcome.merge(self.node(child, value, &child_path(path, name)));
+            }
+        }
+        for name in &schema.required {
+            if !map.contains_key(name) {
+                let path = child_path(path, name);
+                outcome
+                    .errors
+                    .push(fault(&path, FieldErrorKind::Required, None, ""));
+            }
+        }
+        outcome
+    }
+
+    fn combinators(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
+        let mut outcome = Outcome::default();
+        let quoted = go_quote(path);
+        let check = |schemas: &[Schema]| -> Vec<Outcome> {
+            schemas
+                .iter()
+                .map(|schema| self.node(schema, value, path))
+                .collect()
+        };
+
+        if !schema.any_of.is_empty() {
+            let (good, bad) = split(check(&schema.any_of));
+            if good.is_empty() {
+                outcome.errors.push(pathless(format!(
+                    "{quoted} must validate at least one schema (anyOf)"
+                )));
+                merge_best(&mut outcome, bad);
+            } else {
+                merge_first(&mut outcome, good);
+            }
+        }
+        if !schema.one_of.is_empty() {
+            let (good, bad) = split(check(&schema.one_of));
+            match good.len() {
+                1 => merge_first(&mut outcome, good),
+                0 => {
+                    outcome.errors.push(pathless(format!(
+                        "{quoted} must validate one and only one schema (oneOf). Found none valid"
+                    )));
+                    merge_best(&mut outcome, bad);
+                }
+                count => outcome.errors.push(pathless(format!(
+                    "{quoted} must validate one and only one schema (oneOf). \
+                     Found {count} valid alternatives"
+                ))),
+            }
+        }
+        if !schema.all_of.is_empty() {
+            let all = check(&schema.all_of);
+            let valid = all.iter().filter(|one| one.is_valid()).count();
+            for one in all {
+                outcome.merge(one);
+            }
+            if valid != schema.all_of.len() {
+                let none = if valid == 0 { ". None validated" } else { "" };
+                outcome.errors.push(pathless(format!(
+                    "{quoted} must validate all the schemas (allOf){none}"
+                )));
+            }
+        }
+        if let Some(not) = &schema.not
+            && self.node(not, value, path).is_valid()
+        {
+            outcome.errors.push(pathless(format!(
+                "{quoted} must not validate the schema (not)"
+            )));
+        }
+        outcome.passed += 2;
+        outcome
+    }
+}
+
+fn split(outcomes: Vec<Outcome>) -> (Vec<Outcome>, Vec<Outcome>) {
+    outcomes.into_iter().partition(Outcome::is_valid)
+}
+
+fn merge_first(outcome: &mut Outcome, good: Vec<Outcome>) {
+    if let Some(first) = good.into_iter().next() {
+        outcome.merge(first);
+    }
+}
+
+/// The first of those alternatives that got furthest.
+fn merge_best(outcome: &mut Outcome, bad: Vec<Outcome>) {
+    let best = bad.into_iter().reduce(|best, next| {
+        if next.passed > best.passed {
+            next
+        } else {
+            best
+        }
+    });
+    if let Some(best) = best {
+        outcome.merge(best);
+    }
+}
+
+fn fault(
+    path: &str,
+    kind: FieldErrorKind,
+    value: Option<Value>,
+    detail: impl Into<String>,
+) -> FieldError {
+    // Values of a map at the root have a path that begins with a dot.
+    FieldError::new(path.strip_prefix('.').unwrap_or(path), kind, value, detail)
+}
+
+fn invalid(path: &str, value: impl Into<Value>, detail: String) -> FieldError {
+    fault(path, FieldErrorKind::Invalid, Some(value.into()), detail)
+}
+
+/// Upstream names the field of these only in the text.
+fn pathless(detail: String) -> FieldError {
+    FieldError::invalid("", "", detail)
+}
+
+fn too_many(max: Option<u64>, size: u64, path: &str) -> Option<FieldError> {
+    let max = max.filter(|max| size > *max)?;
+    let unit = if max == 1 { "item" } else { "items" };
+    Some(fault(
+        path,
+        FieldErrorKind::TooMany,
+        Some(size.into()),
+        format!("must have at most {max} {unit}"),
+    ))
+}
+
+fn enum_error(schema: &Schema, value: &Value, path: &str) -> Option<FieldError> {
+    let allowed = &schema.enum_values;
+    if allowed.is_empty() || allowed.iter().any(|one| is_same(one, value)) {
+        return None;
+    }
+    Some(FieldError::not_supported(
+        path.strip_prefix('.').unwrap_or(path),
+        value.clone(),
+        allowed,
+    ))
+}
+
+/// Equality with 1 and 1.0 the same; null is never one of an enum, as upstream has it.
+fn is_same(allowed: &Value, value: &Value) -> bool {
+    match (allowed, value) {
+        (Value::Null, _) => false,
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || left.as_f64() == right.as_f64()
+        }
+        _ => allowed == value,
+    }
+}
+
+fn format_error(schema: &Schema, text: &str, path: &str) -> Option<FieldError> {
+    let format = format::effective(schema)?;
+    (!format::matches(format, text)).then(|| wrong_type(path, format, text))
+}
+
+fn wrong_type(path: &str, wanted: &str, got: &str) -> FieldError {
+    fault(
+        path,
+        FieldErrorKind::TypeInvalid,
+        Some(got.into()),
+        format!(
+            "{path} in body must be of type {wanted}: {}",
+            go_quote(got)
+        ),
+    )
+}
+
+fn type_check(schema: &Schema, value: &Value, path: &str) -> Outcome {
+    let types: Vec<&str> = if schema.int_or_string {
+        vec!["integer", "string"]
+    } else {
+        schema.ty.as_deref().into_iter().collect()
+    };
+    let format = format::effective(schema);
+    let mut outcome = Outcome::default();
+    if types.is_empty() && format.is_none() {
+        return outcome;
+    }
+    outcome.count();
+    match type_error(&types, format, schema.nullable, value, path) {
+        Some(error) => outcome.errors.push(error),
+        None => outcome.count(),
+    }
+    outcome
+}
+
+fn type_error(
+    types: &[&str],
+    format: Option<&str>,
+    nullable: bool,
+    value: &Value,
+    path: &str,
+) -> Option<FieldError> {
+    let joined = types.join(",");
+    let has = |name: &str| types.contains(&name);
+    let (got, go_format) = match value {
+        Value::Null => {
+            let is_allowed = types.is_empty() || nullable || has("null");
+            return (!is_allowed).then(|| wrong_type(path, &joined, "null"));
+        }
+        Value::Bool(_) => ("boolean", ""),
+        Value::String(_) => ("string", ""),
+        Value::Array(_) => ("array", ""),
+        Value::Object(_) => ("object", ""),
+        Value::Number(number) if number.is_i64() => ("integer", "int64"),
+        Value::Number(_) => ("number", "float64"),
+    };
+    let is_whole = value.as_f64().is_some_and(number::is_json_integer);
+    let fits = has(got)
+        || (got == "number" && is_whole && has("integer"))
+        || (got == "integer" && has("number"));
+    if fits {
+        return None;
+    }
+    match format {
+        // Upstream names the format here, and Go's own name of what it found.
+        Some(format) if !matches!(got, "string" | "array") => {
+            Some(wrong_type(path, format, go_format))
+        }
+        // A node with a format and no type is held to the format alone.
+        _ if types.is_empty() => None,
+        _ => Some(wrong_type(path, &joined, got)),
+    }
+}

@@ -1,0 +1,52 @@
+//! Label and field selectors: which objects a list, a watch or a collection delete is about.
+//! Parsing and matching only; which fields a kind offers is in its descriptor.
+
+mod field;
+mod label;
+
+pub(crate) use field::FieldSelector;
+pub(crate) use label::{LabelSelector, is_label_word};
+
+use serde_json::Value;
+
+use crate::registry::Kind;
+use crate::status::ApiError;
+
+/// A label and a field selector together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selector {
+    labels: LabelSelector,
+    fields: FieldSelector,
+}
+
+impl Selector {
+    /// Reads both query parameters; the error is what a client is told.
+    pub(crate) fn parse(kind: &Kind, labels: &str, fields: &str) -> Result<Self, ApiError> {
+        let labels = LabelSelector::parse(labels).map_err(|why| {
+            ApiError::bad_request(format!("unable to parse requirement: {why}"))
+        })?;
+        let fields = FieldSelector::parse(fields).map_err(ApiError::bad_request)?;
+        fields.check(kind)?;
+        Ok(Self { labels, fields })
+    }
+
+    /// Selects the one object of this name.
+    pub(crate) fn by_name(name: &str) -> Self {
+        Self { labels: LabelSelector::default(), fields: FieldSelector::by_name(name) }
+    }
+
+    /// Whether everything is selected, so that objects need not be looked at.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// Whether the object is selected.
+    pub(crate) fn matches(&self, object: &Value) -> bool {
+        self.labels.matches(object.pointer("/metadata/labels")) && self.fields.matches(object)
+    }
+
+    /// The name that the selection is limited to, if it is.
+    pub(crate) fn only_name(&self) -> Option<&str> {
+        self.fields.equal_to("metadata.name")
+    }
+}

@@ -1,0 +1,177 @@
+//! The server as its embedder sees it: start it, call it, serve it, stop it.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use http::{Request, Response};
+use machinist_store::Store;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::auth::Identity;
+use crate::core::{Core, ExtraMetrics};
+use crate::registry::{DefinitionError, Registry};
+use crate::resource::{Address, Part, PatchKind, WriteOptions};
+use crate::status::ApiError;
+use crate::tls::{self, Pki, ServeError};
+use crate::{background, meta};
+
+/// The name under which the server itself writes.
+const MANAGER: &str = "machinist";
+/// The namespaces that are always there.
+const NAMESPACES: [&str; 3] = ["default", "kube-system", "vitistack-system"];
+
+/// What a server is started with.
+#[derive(Default)]
+pub struct Options {
+    /// CustomResourceDefinitions that are applied at every start.
+    pub crds: Vec<Value>,
+    /// The version of the program, as `/version` shows it.
+    pub version: String,
+    /// More text for `/metrics`.
+    pub extra_metrics: Option<ExtraMetrics>,
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A built-in kind is described wrongly.
+    #[error("a built-in kind cannot be served")]
+    Builtin(#[from] DefinitionError),
+    /// A built-in kind that the start needs is not there.
+    #[error("there is no built-in kind {0}")]
+    Missing(&'static str),
+    /// An object that every server has could not be written.
+    #[error("cannot prepare {what}")]
+    Prepare {
+        /// The object.
+        what: String,
+        /// What the server said.
+        source: ApiError,
+    },
+}
+
+/// A Kubernetes-compatible API server over a store. Clones are the same server.
+#[derive(Clone)]
+pub struct ApiServer {
+    core: Arc<Core>,
+    _background: Arc<Background>,
+}
+
+/// Ends the background work with the last clone of its server.
+struct Background(JoinHandle<()>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl ApiServer {
+    /// Starts a server: reads the kinds from the store, makes sure of namespaces and definitions,
+    /// and begins to clean up in the background.
+    ///
+    /// # Errors
+    /// When a definition is refused, or when the store does not take a write.
+    pub async fn new(store: Store, options: Options) -> Result<Self, StartError> {
+        let Options { crds, version, extra_metrics } = options;
+        let version = if version.is_empty() { env!("CARGO_PKG_VERSION").to_owned() } else { version };
+        let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
+        core.registry.reload(&core.store);
+        for name in NAMESPACES {
+            ensure_namespace(&core, name).await?;
+        }
+        for definition in crds {
+            ensure_definition(&core, definition).await?;
+        }
+        let background = tokio::spawn(background::run(core.clone()));
+        Ok(Self { core, _background: Arc::new(Background(background)) })
+    }
+
+    /// The server as a service for callers within the process, who are taken for `identity`.
+    pub fn service(&self, identity: Identity) -> ApiService {
+        ApiService { core: self.core.clone(), identity }
+    }
+
+    /// Serves over TLS until `shutdown` resolves; watches then end, and open requests finish.
+    ///
+    /// # Errors
+    /// When there are no certificates to serve with.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        pki: &Pki,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), ServeError> {
+        tls::serve(self, listener, pki, shutdown).await
+    }
+
+    /// Ends every watch; for a program that is about to go.
+    pub fn stop(&self) {
+        self.core.stop();
+    }
+
+    /// The store under the server.
+    pub fn store(&self) -> &Store {
+        &self.core.store
+    }
+}
+
+async fn ensure_namespace(core: &Core, name: &str) -> Result<(), StartError> {
+    let kind = core.registry.snapshot().find("", "v1", "namespaces").ok_or(StartError::Missing("Namespace"))?;
+    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    match core.create(&kind, "", body, &WriteOptions::internal(MANAGER)).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.reason == "AlreadyExists" => Ok(()),
+        Err(source) => Err(StartError::Prepare { what: format!("namespace {name}"), source }),
+    }
+}
+
+async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), StartError> {
+    let kind = core
+        .registry
+        .snapshot()
+        .find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        .ok_or(StartError::Missing("CustomResourceDefinition"))?;
+    meta::as_map(&mut definition).remove("status");
+    let name = meta::name(&definition).to_owned();
+    let at = Address { kind, namespace: String::new(), name: name.clone() };
+    let options = WriteOptions::internal(MANAGER);
+    core.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
+        .await
+        .map(|_| ())
+        .map_err(|source| StartError::Prepare { what: format!("definition {name}"), source })
+}
+
+/// An [`ApiServer`] as a tower service, for one caller.
+#[derive(Clone)]
+pub struct ApiService {
+    core: Arc<Core>,
+    identity: Identity,
+}
+
+impl<B> tower::Service<Request<B>> for ApiService
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<axum::BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let core = self.core.clone();
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(self.identity.clone());
+        Box::pin(async move { Ok(crate::http::handle(core, request).await) })
+    }
+}

@@ -1,0 +1,245 @@
+//! What the server says when it says no: the Kubernetes `Status`, with the codes, reasons and
+//! words that clients match on. Which situation calls for which answer is left to the callers.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::registry::Kind;
+
+/// A refusal, as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// The HTTP status code.
+    pub code: StatusCode,
+    /// The machine-readable reason, such as `NotFound`.
+    pub reason: &'static str,
+    /// The sentence for people.
+    pub message: String,
+    /// The `details` of the Status.
+    pub details: Map<String, Value>,
+    /// A token with which a list that expired can go on.
+    pub continue_token: Option<String>,
+}
+
+/// One violated field in an `Invalid` answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause {
+    /// `FieldValueInvalid` and its siblings.
+    pub reason: String,
+    /// The words after the field's path.
+    pub message: String,
+    /// The path of the field.
+    pub field: String,
+}
+
+impl Cause {
+    /// A value that is wrong, shown as it stands.
+    pub fn invalid(field: &str, value: &str, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {value}: {detail}"))
+    }
+
+    /// A value that is missing.
+    pub fn required(field: &str, detail: &str) -> Self {
+        let sep = if detail.is_empty() { "" } else { ": " };
+        Self::new("FieldValueRequired", field, format!("Required value{sep}{detail}"))
+    }
+
+    /// A field that may not be set or changed here.
+    pub fn forbidden(field: &str, detail: &str) -> Self {
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
+    }
+
+    /// A cause with a reason of its own.
+    pub fn new(reason: &str, field: &str, message: String) -> Self {
+        Self { reason: reason.into(), message, field: field.into() }
+    }
+}
+
+impl ApiError {
+    /// An answer with this code, reason and message and no details.
+    pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: Map::new(), continue_token: None }
+    }
+
+    /// The request cannot be understood.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    /// Something broke on our side.
+    pub fn internal(message: impl Into<String>) -> Self {
+        let message = format!("Internal error occurred: {}", message.into());
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// The object is not there.
+    pub fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", kind.qualified());
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message).on_resource(kind, name)
+    }
+
+    /// No such path.
+    pub fn no_such_path() -> Self {
+        let message = "the server could not find the requested resource";
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
+    }
+
+    /// The name is taken.
+    pub fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", kind.qualified());
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).on_resource(kind, name)
+    }
+
+    /// The object changed since the caller looked.
+    pub fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{name}\": {why}",
+            kind.qualified()
+        );
+        Self::new(StatusCode::CONFLICT, "Conflict", message).on_resource(kind, name)
+    }
+
+    /// The usual conflict: the resource version is not the latest.
+    pub fn modified(kind: &Kind, name: &str) -> Self {
+        Self::conflict(
+            kind,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    /// The caller may not do this to the object.
+    pub fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified());
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).on_resource(kind, name)
+    }
+
+    /// The verb is not served on this path.
+    pub fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+    }
+
+    /// The object breaks its schema or the rules of its metadata.
+    pub fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
+        let mut lines: Vec<String> = Vec::new();
+        for cause in causes {
+            let line = if cause.field.is_empty() {
+                cause.message.clone()
+            } else {
+                format!("{}: {}", cause.field, cause.message)
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let what = match lines.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let message = format!("{} \"{name}\" is invalid: {what}", kind.qualified_kind());
+        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        error.details = object_details(&kind.group, &kind.kind, name);
+        let causes = causes
+            .iter()
+            .map(|c| json!({"reason": c.reason, "message": c.message, "field": c.field}))
+            .collect();
+        error.details.insert("causes".into(), Value::Array(causes));
+        error
+    }
+
+    /// Other managers own fields that the caller tried to apply.
+    pub fn apply_conflict(message: String, causes: Vec<Value>) -> Self {
+        let mut error = Self::new(StatusCode::CONFLICT, "Conflict", message);
+        error.details.insert("causes".into(), Value::Array(causes));
+        error
+    }
+
+    /// The history that was asked for is no longer kept.
+    pub fn expired(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "Expired", message)
+    }
+
+    /// The client asked for a state that has not happened yet.
+    pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
+        let message = format!("Too large resource version: {asked}, current: {current}");
+        let mut error = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
+        let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+        error.details.insert("causes".into(), json!([cause]));
+        error.details.insert("retryAfterSeconds".into(), json!(1));
+        error
+    }
+
+    /// The body has a content type that we do not read.
+    pub fn unsupported_media_type(supported: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            supported.join(", ")
+        );
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    /// The client accepts nothing that we can write.
+    pub fn not_acceptable() -> Self {
+        let message = "only the following media types are accepted: application/json, application/yaml";
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    /// The body is larger than the limit.
+    pub fn too_large(limit: usize) -> Self {
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+    }
+
+    /// Nobody vouches for the caller.
+    pub fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
+    }
+
+    /// Names the resource in the details, as all errors about one object do.
+    #[must_use]
+    pub fn on_resource(mut self, kind: &Kind, name: &str) -> Self {
+        self.details = object_details(&kind.group, &kind.plural, name);
+        self
+    }
+
+    /// Adds a cause to the details.
+    #[must_use]
+    pub fn with_cause(mut self, cause: Value) -> Self {
+        self.details.insert("causes".into(), json!([cause]));
+        self
+    }
+
+    /// The Status object.
+    pub fn to_status(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code.as_u16(),
+        });
+        if let Some(token) = &self.continue_token {
+            status["metadata"]["continue"] = token.clone().into();
+        }
+        if !self.details.is_empty() {
+            status["details"] = Value::Object(self.details.clone());
+        }
+        status
+    }
+}
+
+fn object_details(group: &str, kind: &str, name: &str) -> Map<String, Value> {
+    let mut details = Map::new();
+    if !name.is_empty() {
+        details.insert("name".into(), name.into());
+    }
+    if !group.is_empty() {
+        details.insert("group".into(), group.into());
+    }
+    details.insert("kind".into(), kind.into());
+    details
+}

@@ -1,0 +1,11 @@
+//! The server on a socket: certificates of its own, and a listener that lets nobody in who does
+//! not hold one.
+
+mod files;
+mod listen;
+mod pki;
+
+pub use files::FileError;
+pub use listen::{BindError, ServeError, bind};
+pub(crate) use listen::serve;
+pub use pki::{Pki, PkiError};

@@ -1,0 +1,252 @@
+//! Watches: a stream of events, one JSON document a line, pulled by the client's own reading.
+//!
+//! Nothing is queued for a slow client beyond one batch: it falls behind in the store's ring, and
+//! when the ring no longer has what it needs, it is told so (410) and lists again.
+
+mod event;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::Response;
+use machinist_store::{Entry, Revision, Watch, WatchError};
+use tokio::time::Instant;
+
+use crate::core::Core;
+use crate::http::{Query, View};
+use crate::registry::Kind;
+use crate::resource::VersionMatch;
+use crate::selector::Selector;
+use crate::status::{ApiError, Cause};
+use event::Writer;
+
+/// How many events go into one piece of the stream at most.
+const BATCH: usize = 64;
+/// How often a quiet watch says how far it has come.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// The shortest time a watch lasts when the client does not say; upstream has the same.
+const DEFAULT_TIMEOUT: u64 = 1800;
+
+/// Where a watch begins.
+enum Start {
+    /// With what there is now, then with what follows.
+    Now { initial: bool },
+    /// After a revision.
+    After(Revision),
+}
+
+/// Starts a watch as the query asks for.
+pub(crate) fn start(
+    core: &Arc<Core>,
+    kind: Arc<Kind>,
+    namespace: Option<&str>,
+    selector: Selector,
+    query: &Query,
+    view: View,
+) -> Result<Response<Body>, ApiError> {
+    let prefix = kind.keys_in(namespace);
+    let bookmarks = query.flag("allowWatchBookmarks");
+    let start = start_of(core, query)?;
+    let announce = query.flag("sendInitialEvents") && bookmarks;
+    let mut writer = Writer::new(kind, selector, view);
+    let mut pending = VecDeque::new();
+    let mut initial = VecDeque::new();
+    let watched = match start {
+        Start::Now { initial: wanted } => {
+            let page = core.store.list(&prefix, None, None);
+            if wanted {
+                initial = page.entries.into();
+            }
+            core.store.watch(&prefix, page.revision)
+        }
+        Start::After(revision) => core.store.watch(&prefix, revision),
+    };
+    let watch = match watched {
+        Ok(watch) => Some(watch),
+        Err(error) => {
+            pending.push_back(writer.error(&watch_error(error)));
+            None
+        }
+    };
+    let stream = Stream {
+        bookmark: announce.then(|| watch.as_ref().map(Watch::progress)).flatten(),
+        deadline: Instant::now() + timeout(query),
+        next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
+        bookmarks,
+        stopped: Box::pin(core.stopped()),
+        open: Open::new(core.clone()),
+        initial,
+        pending,
+        watch,
+        writer,
+    };
+    let body = Body::from_stream(futures::stream::unfold(stream, |mut stream| async move {
+        stream.next().await.map(|piece| (Ok::<_, Infallible>(piece), stream))
+    }));
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
+    let version = query.resource_version()?;
+    let version_match = query.version_match()?;
+    let invalid = |field: &str, why: &str| {
+        let cause = Cause::forbidden(field, why);
+        let mut error = ApiError::new(
+            http::StatusCode::UNPROCESSABLE_ENTITY,
+            "Invalid",
+            format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {}", cause.message),
+        );
+        error.details.insert("kind".into(), "ListOptions".into());
+        error
+    };
+    if query.has("sendInitialEvents") {
+        if version_match != Some(VersionMatch::NotOlderThan) {
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            return Err(invalid("resourceVersionMatch", why));
+        }
+        let current = core.store.revision().0;
+        if let Some(asked) = version.filter(|asked| *asked > current) {
+            return Err(ApiError::too_large_resource_version(asked, current));
+        }
+        if query.flag("sendInitialEvents") {
+            return Ok(Start::Now { initial: true });
+        }
+        return Ok(match version {
+            None | Some(0) => Start::Now { initial: false },
+            Some(version) => Start::After(Revision(version)),
+        });
+    }
+    if version_match.is_some() {
+        let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        return Err(invalid("resourceVersionMatch", why));
+    }
+    Ok(match version {
+        None | Some(0) => Start::Now { initial: true },
+        Some(version) => Start::After(Revision(version)),
+    })
+}
+
+fn timeout(query: &Query) -> Duration {
+    match query.get("timeoutSeconds").parse::<u64>() {
+        Ok(seconds) if seconds > 0 => Duration::from_secs(seconds.min(24 * 3600)),
+        _ => {
+            // Watches that began together should not all come back together.
+            let jitter = uuid::Uuid::new_v4().as_u64_pair().0 % DEFAULT_TIMEOUT;
+            Duration::from_secs(DEFAULT_TIMEOUT + jitter)
+        }
+    }
+}
+
+/// A watch whose revision lies ahead belongs to another life of the store; like one that lies too
+/// far back, it can only list again.
+fn watch_error(error: WatchError) -> ApiError {
+    match error {
+        WatchError::Compacted { oldest } => ApiError::expired(format!("too old resource version ({oldest})")),
+        WatchError::Future { current } => {
+            ApiError::expired(format!("the resource version lies ahead of the newest one ({current})"))
+        }
+        WatchError::Closed => ApiError::internal("the store is closed"),
+    }
+}
+
+/// Counts the watch for as long as it is open.
+struct Open(Arc<Core>);
+
+impl Open {
+    fn new(core: Arc<Core>) -> Self {
+        core.metrics.watch_opened();
+        Self(core)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.metrics.watch_closed();
+    }
+}
+
+struct Stream {
+    /// Absent when the watch has ended and only what is pending is left.
+    watch: Option<Watch>,
+    writer: Writer,
+    initial: VecDeque<Entry>,
+    pending: VecDeque<Bytes>,
+    /// The bookmark that ends the initial events.
+    bookmark: Option<Revision>,
+    bookmarks: bool,
+    next_bookmark: Option<Instant>,
+    deadline: Instant,
+    stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
+    #[allow(dead_code, reason = "held for its drop")]
+    open: Open,
+}
+
+impl Stream {
+    /// The next piece of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(piece) = self.pending.pop_front() {
+                return Some(piece);
+            }
+            if !self.initial.is_empty() {
+                let count = self.initial.len().min(BATCH);
+                let piece = self.writer.initial(self.initial.drain(..count));
+                if piece.is_empty() {
+                    continue;
+                }
+                return Some(piece);
+            }
+            if let Some(revision) = self.bookmark.take() {
+                return Some(self.writer.bookmark(revision, true));
+            }
+            let watch = self.watch.as_mut()?;
+            let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
+            tokio::select! {
+                biased;
+                () = &mut self.stopped => self.watch = None,
+                event = watch.next() => {
+                    let mut events = Vec::with_capacity(1);
+                    let mut failed = event.map(|event| events.push(event)).err();
+                    while failed.is_none() && events.len() < BATCH {
+                        match watch.try_next() {
+                            Ok(Some(event)) => events.push(event),
+                            Ok(None) => break,
+                            Err(error) => failed = Some(error),
+                        }
+                    }
+                    let piece = self.writer.events(&events);
+                    if !piece.is_empty() {
+                        self.pending.push_back(piece);
+                    }
+                    if let Some(error) = failed {
+                        if error != WatchError::Closed {
+                            self.pending.push_back(self.writer.error(&watch_error(error)));
+                        }
+                        self.watch = None;
+                    }
+                }
+                () = tokio::time::sleep_until(self.deadline) => {
+                    // A last word, so that the client goes on from here and not from long ago.
+                    let progress = watch.progress();
+                    if self.bookmarks {
+                        self.pending.push_back(self.writer.bookmark(progress, false));
+                    }
+                    self.watch = None;
+                }
+                () = tokio::time::sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
+                    let progress = watch.progress();
+                    self.pending.push_back(self.writer.bookmark(progress, false));
+                    self.next_bookmark = Some(Instant::now() + BOOKMARK_EVERY);
+                }
+            }
+        }
+    }
+}
