@@ -57,7 +57,7 @@ pub(crate) fn mac(schema: &mut Schema) {
 /// Any Kubernetes quantity that is not negative.
 pub(crate) fn quantity(schema: &mut Schema) {
     const RULE: Rule = Rule::new(
-        "isQuantity(self) && quantity(self).sign() >= 0",
+        "isQuantity(self) && quantity(self).compareTo(quantity('0')) >= 0",
         "must be a Kubernetes quantity that is not negative, such as 20Gi",
     );
     checked(schema, MAX_NUMBER, RULE);
