@@ -8,16 +8,16 @@ mod sanitize;
 mod verify;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps,
+    CustomResourceDefinition, JSON, JSONSchemaProps,
 };
 use kube::CustomResourceExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use editor::editor_schema;
 pub use sanitize::sanitize;
 pub use verify::violations;
 
-use crate::vitistack::{Machine, MachineProvider};
+use crate::vitistack::{Machine, MachinePhase, MachineProvider, ProviderPhase};
 
 /// Why a CRD could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,26 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut crds = vec![MachineProvider::crd(), Machine::crd()];
     crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     crds.iter_mut().for_each(sanitize);
+    crds.iter_mut().for_each(born_not_ready);
     crds
+}
+
+/// Every object is born with a status that says so: nobody has looked at it yet. A generation
+/// that was never observed keeps tools that wait for readiness from taking silence for success.
+fn born_not_ready(crd: &mut CustomResourceDefinition) {
+    let phase = match crd.spec.names.kind.as_str() {
+        "MachineProvider" => ProviderPhase::default().as_str(),
+        _ => MachinePhase::default().as_str(),
+    };
+    for version in &mut crd.spec.versions {
+        let schema = version.schema.as_mut();
+        let properties = schema
+            .and_then(|schema| schema.open_api_v3_schema.as_mut())
+            .and_then(|root| root.properties.as_mut());
+        if let Some(status) = properties.and_then(|properties| properties.get_mut("status")) {
+            status.default = Some(JSON(json!({ "phase": phase, "observedGeneration": -1 })));
+        }
+    }
 }
 
 /// The CRD as YAML: keys in alphabetical order, so that the text changes only when the CRD does.
