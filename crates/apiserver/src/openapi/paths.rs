@@ -102,7 +102,13 @@ pub(super) fn of_kind(kind: &OpenApiKind<'_>) -> Map<String, Value> {
     if kind.status {
         let [read, replace, patch] = on_one(object());
         let path = format!("{one}/status");
-        add_path(&mut paths, kind, &path, "Status", &[&read, &replace, &patch]);
+        add_path(
+            &mut paths,
+            kind,
+            &path,
+            "Status",
+            &[&read, &replace, &patch],
+        );
     }
     if kind.scale {
         let [read, replace, patch] = on_one(scale_ref());
@@ -166,7 +172,10 @@ fn add_path(
     }
     let mut shared = Vec::new();
     if path.contains("{name}") {
-        shared.push(path_parameter("name", &format!("name of the {}", kind.kind)));
+        shared.push(path_parameter(
+            "name",
+            &format!("name of the {}", kind.kind),
+        ));
     }
     if path.contains("{namespace}") {
         shared.push(path_parameter(
@@ -183,12 +192,7 @@ fn add_path(
     paths.insert(path.to_string(), Value::Object(item));
 }
 
-fn render(
-    kind: &OpenApiKind<'_>,
-    path: &str,
-    suffix: &str,
-    operation: &Operation<'_>,
-) -> Value {
+fn render(kind: &OpenApiKind<'_>, path: &str, suffix: &str, operation: &Operation<'_>) -> Value {
     let scope = if kind.namespaced { "Namespaced" } else { "" };
     let (word, description) = operation.words;
     let group: String = kind
@@ -389,11 +393,7 @@ fn lists(with_watch: bool) -> Vec<Value> {
             "string",
             "How resourceVersion is meant: Exact or NotOlderThan.",
         ),
-        query(
-            "timeoutSeconds",
-            "integer",
-            "How long the call may take.",
-        ),
+        query("timeoutSeconds", "integer", "How long the call may take."),
     ];
     if with_watch {
         all.extend([
