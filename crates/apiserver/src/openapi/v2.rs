@@ -149,7 +149,7 @@ fn simplify_operation(operation: &mut Value) {
         list.push(json!({
             "name": "body",
             "in": "body",
-            "required": body.get("required").cloned().unwrap_or_else(|| json!(false)),
+            "required": body.get("required").cloned().unwrap_or(Value::Bool(false)),
             "schema": schema_of(&body),
         }));
     }

@@ -70,9 +70,9 @@ fn whole(number: &Number) -> Option<i64> {
         let float = number.as_f64()?;
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "the range was checked on the line above the cast"
+            reason = "only a float that passes the check is used, and that one fits"
         )]
-        is_json_integer(float).then(|| float as i64)
+        is_json_integer(float).then_some(float as i64)
     })
 }
 
