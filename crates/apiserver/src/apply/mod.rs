@@ -8,8 +8,9 @@
 //!
 //! The semantics are those of `sigs.k8s.io/structured-merge-diff` and of the `managedfields`
 //! package of Kubernetes; `testdata/` holds what those two answer, and a test that this module
-//! answers the same. Two parts are left out on purpose: versions of one kind are taken to have
-//! the same fields, and ownership is not rewritten when a list or map changes its type.
+//! answers the same. It differs on purpose in three things: versions of one kind are taken to
+//! have the same fields, ownership is not rewritten when a list or map changes its type, and
+//! what an apply empties but keeps is left empty instead of null.
 
 mod compare;
 mod error;
@@ -39,7 +40,6 @@ pub use fields::FieldsError;
 pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
 pub use set::Set;
-pub use validate::Misfit;
 
 use crate::schema::Schema;
 use managed::Managed;
@@ -185,6 +185,12 @@ pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
     {
         *place = timed;
     }
+}
+
+/// The part of an object that these fields make up, with the keys of its list items; null when
+/// there is none.
+pub fn extract(schema: &Schema, object: &Value, fields: &Set) -> Value {
+    remove::extract_items(Shape::root(schema), object, fields)
 }
 
 fn request<'a>(schema: &'a Schema, manager: &Manager<'a>, ignore: &'a Set) -> Result<Request<'a>, ApplyError> {

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::compare::{Comparison, compare};
+use super::error::Conflict;
 use super::field_set::field_set;
 use super::managed::{Entry, Identity, Managed};
 use super::merge::merge;
 use super::path::{PathElement, display_path};
-use super::remove::remove_items;
+use super::remove::{remove_items, remove_items_keep_empty};
 use super::set::Set;
 use super::shape::Shape;
 use super::value::same;
-use super::error::Conflict;
 
 /// What both operations need to know.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ impl Rules<'_> {
 
         // What the applier did not own before is not its to remove.
         let gone = merged_set.difference(&self.named_field_set(&pruned)).intersection(&last_set);
-        remove_items(self.shape, merged, &gone)
+        remove_items_keep_empty(self.shape, merged, &gone)
     }
 
     fn named_field_set(&self, value: &Value) -> Set {

@@ -7,21 +7,42 @@ use super::path::PathElement;
 use super::set::Set;
 use super::shape::{ListKind, Shape};
 
-/// The value without these fields and items; null when nothing is left of it.
+/// The value without these fields and items; what stays but loses all that is in it is null,
+/// which a field set counts as a field.
 pub(super) fn remove_items(shape: Shape<'_>, value: &Value, items: &Set) -> Value {
+    remove(shape, value, items, false)
+}
+
+/// As [`remove_items`], but what loses all that is in it is an empty object or list.
+///
+/// The reference implementation stores null here, and a schema that does not allow null then
+/// refuses the object: an apply of `spec: {}` would fail once `spec` had a field.
+pub(super) fn remove_items_keep_empty(shape: Shape<'_>, value: &Value, items: &Set) -> Value {
+    remove(shape, value, items, true)
+}
+
+fn remove(shape: Shape<'_>, value: &Value, items: &Set, keep_empty: bool) -> Value {
     let kinds = shape.kinds().narrow(Some(value));
+    let keep = |element: &PathElement, shape: Shape<'_>, value: &Value| {
+        if items.has(std::slice::from_ref(element)) {
+            return None;
+        }
+        Some(match items.with_prefix(element) {
+            Some(below) => remove(shape, value, below, keep_empty),
+            None => value.clone(),
+        })
+    };
     if kinds.map {
         let Value::Object(fields) = value else { return Value::Null };
         if shape.map_is_atomic() {
             return Value::Null;
         }
         let kept = fields.iter().filter_map(|(name, field)| {
-            let element = PathElement::field(name);
-            let left = keep(items, &element, shape.child(name), field)?;
+            let left = keep(&PathElement::field(name), shape.child(name), field)?;
             Some((name.clone(), left))
         });
         let kept: Map<_, _> = kept.collect();
-        if kept.is_empty() { Value::Null } else { Value::Object(kept) }
+        if kept.is_empty() && !keep_empty { Value::Null } else { Value::Object(kept) }
     } else if kinds.scalar.is_some() {
         value.clone()
     } else {
@@ -30,22 +51,12 @@ pub(super) fn remove_items(shape: Shape<'_>, value: &Value, items: &Set) -> Valu
             return Value::Null;
         }
         let kept = list.iter().filter_map(|item| match item_element(shape, item) {
-            Ok(element) => keep(items, &element, shape.item(), item),
+            Ok(element) => keep(&element, shape.item(), item),
             Err(_) => Some(item.clone()),
         });
         let kept: Vec<_> = kept.collect();
-        if kept.is_empty() { Value::Null } else { Value::Array(kept) }
+        if kept.is_empty() && !keep_empty { Value::Null } else { Value::Array(kept) }
     }
-}
-
-fn keep(items: &Set, element: &PathElement, shape: Shape<'_>, value: &Value) -> Option<Value> {
-    if items.has(std::slice::from_ref(element)) {
-        return None;
-    }
-    Some(match items.with_prefix(element) {
-        Some(below) => remove_items(shape, value, below),
-        None => value.clone(),
-    })
 }
 
 /// The value with these fields and items alone; null when there are none.

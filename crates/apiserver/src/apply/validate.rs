@@ -10,13 +10,12 @@ use super::shape::{ListKind, Scalar, Shape};
 use super::value;
 
 /// A value that does not fit the schema.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {reason}")]
-pub struct Misfit {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Misfit {
     /// Where, as in `.spec.disks[name="root"].size`.
-    pub path: String,
+    pub(super) path: String,
     /// What is wrong there.
-    pub reason: String,
+    pub(super) reason: String,
 }
 
 /// Whether lists that merge item by item may hold the same item twice.
