@@ -15,7 +15,10 @@ fn paths_read_as_kubectl_shows_them() {
     let cases = [
         (r#"f:spec"#, ".spec"),
         (r#"k:{"name":"a"}"#, r#"[name="a"]"#),
-        (r#"k:{"protocol":"TCP","port":80}"#, r#"[port=80,protocol="TCP"]"#),
+        (
+            r#"k:{"protocol":"TCP","port":80}"#,
+            r#"[port=80,protocol="TCP"]"#,
+        ),
         (r#"v:"x\ty""#, r#"[="x\ty"]"#),
         ("v:1.5", "[=1.5]"),
         ("v:true", "[=true]"),
@@ -34,14 +37,21 @@ fn paths_read_as_kubectl_shows_them() {
 
 #[test]
 fn malformed_elements_are_errors_and_unknown_ones_are_skipped() {
-    for text in ["", "f", "fx", "v:", "v:{", "k:", "k:[]", "k:{}x", "i:x", "v:1 2", "é:x"] {
+    for text in [
+        "", "f", "fx", "v:", "v:{", "k:", "k:[]", "k:{}x", "i:x", "v:1 2", "é:x",
+    ] {
         let read = PathElement::parse(text);
         let is_unknown_type = text.starts_with('é');
         assert_eq!(read.is_err(), !is_unknown_type, "{text:?}: {read:?}");
     }
     let skipped = set(json!({"x:new": {}, "f:a": {"x:new": {}}}));
     assert_eq!(skipped, set(json!({"f:a": {}})));
-    for malformed in [json!("x"), json!([]), json!({"f:a": 1}), json!({"f:a": {"v:": {}}})] {
+    for malformed in [
+        json!("x"),
+        json!([]),
+        json!({"f:a": 1}),
+        json!({"f:a": {"v:": {}}}),
+    ] {
         assert!(Set::from_fields_v1(&malformed).is_err(), "{malformed}");
     }
 }
@@ -50,19 +60,31 @@ fn malformed_elements_are_errors_and_unknown_ones_are_skipped() {
 fn text_keeps_the_canonical_order() {
     let numbers = set(json!({"f:n": {"v:10": {}, "v:9": {}, ".": {}}, "f:a": {"f:b": {}}}));
     let text = numbers.to_fields_v1_text();
-    assert_eq!(text, r#"{"f:a":{"f:b":{}},"f:n":{".":{},"v:9":{},"v:10":{}}}"#);
+    assert_eq!(
+        text,
+        r#"{"f:a":{"f:b":{}},"f:n":{".":{},"v:9":{},"v:10":{}}}"#
+    );
     let keyed = set(json!({r#"k:{"name":"<a>"}"#: {".": {}, "f:x": {}}}));
     let text = keyed.to_fields_v1_text();
-    assert_eq!(text, r#"{"k:{\"name\":\"\\u003ca\\u003e\"}":{".":{},"f:x":{}}}"#);
+    assert_eq!(
+        text,
+        r#"{"k:{\"name\":\"\\u003ca\\u003e\"}":{".":{},"f:x":{}}}"#
+    );
 }
 
 #[test]
 fn difference_keeps_children_and_recursive_difference_does_not() {
     let ours = set(json!({"f:a": {".": {}, "f:b": {"f:c": {}}}, "f:d": {}}));
     let theirs = set(json!({"f:a": {}}));
-    assert_eq!(ours.difference(&theirs), set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}})));
+    assert_eq!(
+        ours.difference(&theirs),
+        set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}}))
+    );
     assert_eq!(ours.recursive_difference(&theirs), set(json!({"f:d": {}})));
-    assert_eq!(ours.leaves(), set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}})));
+    assert_eq!(
+        ours.leaves(),
+        set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}}))
+    );
     assert_eq!(ours.to_string(), ".a\n.d\n.a.b.c");
 }
 
@@ -75,7 +97,7 @@ fn numbers_are_one_element_whatever_their_form() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
     fn fields_round_trip(set in any_set()) {

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::apply::{ApplyError, Manager, Set, apply, extract, keep_times_if_unchanged, track_update};
+use crate::apply::{
+    ApplyError, Manager, Set, apply, extract, keep_times_if_unchanged, track_update,
+};
 use crate::schema::Schema;
 
 /// The schema of the objects in these tests.
@@ -35,12 +37,20 @@ pub(super) fn schema() -> Schema {
 
 /// A manager that writes the object itself.
 pub(super) fn as_manager<'a>(name: &'a str, now: &'a str) -> Manager<'a> {
-    Manager { name, api_version: "example.io/v1", subresource: "", now }
+    Manager {
+        name,
+        api_version: "example.io/v1",
+        subresource: "",
+        now,
+    }
 }
 
 /// The entries of `metadata.managedFields`.
 pub(super) fn managers_of(object: &Value) -> Vec<Value> {
-    object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default()
+    object["metadata"]["managedFields"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default()
 }
 
 const AT_ONE: &str = "2026-01-01T00:00:01Z";
@@ -50,8 +60,20 @@ fn thing(spec: Value) -> Value {
     json!({"apiVersion": "example.io/v1", "kind": "Thing", "metadata": {"name": "t", "uid": "u"}, "spec": spec})
 }
 
-fn applied(live: Option<&Value>, manager: &str, now: &str, spec: Value) -> Result<Value, ApplyError> {
-    apply(&schema(), live, &thing(spec), &as_manager(manager, now), false, &Set::new())
+fn applied(
+    live: Option<&Value>,
+    manager: &str,
+    now: &str,
+    spec: Value,
+) -> Result<Value, ApplyError> {
+    apply(
+        &schema(),
+        live,
+        &thing(spec),
+        &as_manager(manager, now),
+        false,
+        &Set::new(),
+    )
 }
 
 #[test]
@@ -66,18 +88,27 @@ fn an_apply_that_changes_nothing_returns_the_live_object() {
 fn only_the_manager_whose_fields_changed_gets_a_new_time() {
     let live = applied(None, "a", AT_ONE, json!({"replicas": 1})).unwrap();
     let live = applied(Some(&live), "b", AT_TWO, json!({"image": "x"})).unwrap();
-    let times: Vec<_> = managers_of(&live).iter().map(|entry| entry["time"].clone()).collect();
+    let times: Vec<_> = managers_of(&live)
+        .iter()
+        .map(|entry| entry["time"].clone())
+        .collect();
     assert_eq!(times, [AT_ONE, AT_TWO]);
 }
 
 #[test]
 fn one_conflict_and_several_read_as_kubectl_shows_them() {
     let spec = json!({"replicas": 1, "image": "x"});
-    let manager = Manager { subresource: "scale", ..as_manager("hpa", AT_ONE) };
+    let manager = Manager {
+        subresource: "scale",
+        ..as_manager("hpa", AT_ONE)
+    };
     let live = track_update(&schema(), None, thing(spec), &manager, &Set::new()).unwrap();
     let live = applied(Some(&live), "b", AT_TWO, json!({"tags": {"t": "1"}})).unwrap();
     let one = applied(Some(&live), "c", AT_TWO, json!({"tags": {"t": "2"}})).unwrap_err();
-    assert_eq!(one.to_string(), r#"Apply failed with 1 conflict: conflict with "b": .spec.tags.t"#);
+    assert_eq!(
+        one.to_string(),
+        r#"Apply failed with 1 conflict: conflict with "b": .spec.tags.t"#
+    );
     let several = json!({"replicas": 2, "image": "y", "tags": {"t": "2"}});
     let several = applied(Some(&live), "c", AT_TWO, several).unwrap_err();
     let want = "Apply failed with 3 conflicts: conflicts with \"b\":\n- .spec.tags.t\nconflicts with \"hpa\" with subresource \"scale\" using example.io/v1:\n- .spec.image\n- .spec.replicas";
@@ -86,9 +117,19 @@ fn one_conflict_and_several_read_as_kubectl_shows_them() {
 
 #[test]
 fn what_does_not_fit_is_named_by_its_path() {
-    let err = applied(None, "a", AT_ONE, json!({"disks": [{"name": "r", "size": "big"}]})).unwrap_err();
+    let err = applied(
+        None,
+        "a",
+        AT_ONE,
+        json!({"disks": [{"name": "r", "size": "big"}]}),
+    )
+    .unwrap_err();
     match err {
-        ApplyError::Invalid { object: "applied", path, reason } => {
+        ApplyError::Invalid {
+            object: "applied",
+            path,
+            reason,
+        } => {
             assert_eq!(path, r#".spec.disks[name="r"].size"#);
             assert_eq!(reason, r#"expected numeric (int or float), got "big""#);
         }
@@ -105,7 +146,14 @@ fn unreadable_managed_fields_stop_an_apply_and_not_an_update() {
     let err = applied(Some(&live), "a", AT_TWO, json!({"replicas": 1})).unwrap_err();
     assert!(matches!(err, ApplyError::ManagedFields(_)), "{err}");
     let new = thing(json!({"replicas": 2}));
-    let new = track_update(&schema(), Some(&live), new, &as_manager("u", AT_TWO), &Set::new()).unwrap();
+    let new = track_update(
+        &schema(),
+        Some(&live),
+        new,
+        &as_manager("u", AT_TWO),
+        &Set::new(),
+    )
+    .unwrap();
     assert_eq!(managers_of(&new), Vec::<Value>::new());
 }
 
@@ -138,7 +186,8 @@ fn times_come_back_when_nothing_else_changed() {
 fn extract_returns_what_a_manager_owns() {
     let spec = json!({"replicas": 1, "tags": {"x": "1"}, "disks": [{"name": "r", "size": 1}]});
     let live = applied(None, "a", AT_ONE, spec.clone()).unwrap();
-    let more = json!({"tags": {"y": "1"}, "disks": [{"name": "r", "tags": {"k": "v"}}, {"name": "s"}]});
+    let more =
+        json!({"tags": {"y": "1"}, "disks": [{"name": "r", "tags": {"k": "v"}}, {"name": "s"}]});
     let live = applied(Some(&live), "b", AT_TWO, more).unwrap();
     let owned = Set::from_fields_v1(&managers_of(&live)[0]["fieldsV1"]).unwrap();
     assert_eq!(extract(&schema(), &live, &owned), json!({"spec": spec}));

@@ -35,7 +35,12 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
 }
 
 fn any_element() -> impl Strategy<Value = PathElement> {
-    let scalar = || prop_oneof!["[a-c<\"]{0,2}".prop_map(Value::from), (-3..30_i64).prop_map(Value::from)];
+    let scalar = || {
+        prop_oneof![
+            "[a-c<\"]{0,2}".prop_map(Value::from),
+            (-3..30_i64).prop_map(Value::from)
+        ]
+    };
     prop_oneof![
         "[a-c]{1,2}".prop_map(PathElement::Field),
         btree_map("[a-b]", scalar(), 1..3).prop_map(PathElement::key),
@@ -81,7 +86,12 @@ fn any_spec() -> impl Strategy<Value = Value> {
         disks.prop_map(|v| ("disks", v)),
     ];
     vec(field, 0..6).prop_map(|fields| {
-        Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Value::Object(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     })
 }
 
@@ -93,14 +103,31 @@ fn object(spec: &Value) -> Value {
     json!({"apiVersion": "example.io/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": spec})
 }
 
-fn applied(live: Option<&Value>, manager: &str, spec: &Value, force: bool, at: u32) -> Result<Value, ApplyError> {
+fn applied(
+    live: Option<&Value>,
+    manager: &str,
+    spec: &Value,
+    force: bool,
+    at: u32,
+) -> Result<Value, ApplyError> {
     let now = format!("2026-01-01T00:00:{at:02}Z");
-    apply(&schema(), live, &object(spec), &as_manager(manager, &now), force, &Set::new())
+    apply(
+        &schema(),
+        live,
+        &object(spec),
+        &as_manager(manager, &now),
+        force,
+        &Set::new(),
+    )
 }
 
 fn owned(object: &Value, manager: &str) -> Set {
-    let entry = managers_of(object).into_iter().find(|entry| entry["manager"] == manager);
-    entry.map(|entry| Set::from_fields_v1(&entry["fieldsV1"]).unwrap()).unwrap_or_default()
+    let entry = managers_of(object)
+        .into_iter()
+        .find(|entry| entry["manager"] == manager);
+    entry
+        .map(|entry| Set::from_fields_v1(&entry["fieldsV1"]).unwrap())
+        .unwrap_or_default()
 }
 
 /// The object without the times and order of its managers, and its lists as sets.
@@ -113,14 +140,17 @@ fn unordered(object: &Value) -> Value {
         }
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(name, _)| *name != "time");
-            Value::Object(kept.map(|(name, field)| (name.clone(), unordered(field))).collect())
+            Value::Object(
+                kept.map(|(name, field)| (name.clone(), unordered(field)))
+                    .collect(),
+            )
         }
         other => other.clone(),
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
     fn apply_is_idempotent(first in any_spec(), second in any_spec()) {
