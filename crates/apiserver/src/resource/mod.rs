@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
-pub(crate) use hook::{DEFINITION_FINALIZER, finalizers};
+pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
 

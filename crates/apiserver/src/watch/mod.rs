@@ -54,7 +54,7 @@ pub(crate) fn start(
     let bookmarks = query.flag("allowWatchBookmarks");
     let start = start_of(core, query)?;
     let announce = query.flag("sendInitialEvents") && bookmarks;
-    let mut writer = Writer::new(kind, selector, view);
+    let writer = Writer::new(kind, selector, view);
     let mut pending = VecDeque::new();
     let mut initial = VecDeque::new();
     let watched = match start {
