@@ -174,7 +174,7 @@ assemble() {
 quick_key() {
     (
         sources
-        find /var/lib/apt/lists -name '*_Packages*' -printf '%f %s %T@\n' | sort
+        find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -printf '%f %s %T@\n' | sort
     ) | hash12
 }
 
