@@ -37,11 +37,12 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Starts a program in the background, its output in DIR/NAME.log.
+# Starts a program in the background, its output in DIR/NAME.log. Its own session
+# keeps Ctrl-C from it: if etcd ended first, kube-apiserver would wait for it in vain.
 start() {
     local name=$1
     shift
-    "$@" >"$dir/$name.log" 2>&1 &
+    setsid "$@" >"$dir/$name.log" 2>&1 &
     pids+=($!)
 }
 

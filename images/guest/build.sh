@@ -174,17 +174,35 @@ assemble() {
 quick_key() {
     (
         sources
-        find /var/lib/apt/lists -name '*_Packages*' -printf '%f %s %T@\n' | sort
+        find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -printf '%f %s %T@\n' 2>/dev/null | sort || true
     ) | hash12
 }
 
-[[ $(uname -m) == x86_64 ]] || die 'the guest image is built on x86_64 only; name another with MACHINIST_GUEST_IMAGE'
-have apt-cache || die "needs Debian's apt; elsewhere name an image of your own with MACHINIST_GUEST_IMAGE"
-apt-cache show busybox-static >/dev/null 2>&1 || die "Debian's package lists are missing: run scripts/setup.sh image"
+# Lists of an earlier day may name packages that the mirror has since replaced.
+refresh_lists() {
+    if [[ -z $(find /var/lib/apt/lists -maxdepth 0 -mtime -1) ]] && can_install; then
+        apt_update
+    fi
+}
+
+require_debian() {
+    [[ $(uname -m) == x86_64 ]] || die 'the guest image is built on x86_64 only; name another with MACHINIST_GUEST_IMAGE'
+    have apt-cache || die "needs Debian's apt; elsewhere name an image of your own with MACHINIST_GUEST_IMAGE"
+    refresh_lists
+    apt-cache show busybox-static >/dev/null 2>&1 || die "Debian's package lists are missing: run scripts/setup.sh image"
+}
+
+if [[ -n ${MACHINIST_GUEST_IMAGE:-} ]]; then
+    [[ -f $MACHINIST_GUEST_IMAGE ]] || die "MACHINIST_GUEST_IMAGE names no file: $MACHINIST_GUEST_IMAGE"
+    echo "$MACHINIST_GUEST_IMAGE"
+    exit
+fi
 
 mkdir -p "$images"
 stamp=$images/.key-$(quick_key)
 if [[ ! -f $stamp || ! -f $images/$(cat "$stamp") ]]; then
+    require_debian
+    stamp=$images/.key-$(quick_key)
     # Not /tmp, which may be too small; the same file system as the image lets mv be atomic.
     work=$(mktemp -d "$images/build.XXXXXX")
     trap 'rm -rf "$work"' EXIT
