@@ -180,7 +180,10 @@ mod tests {
         let mut text = command.render_help().to_string();
         for name in ["up", "down", "demo", "console", "operator"] {
             let verb = command.find_subcommand_mut(name).expect("the verb exists");
-            text.push_str(&format!("\n=== {name} ===\n{}", verb.clone().term_width(100).render_help()));
+            text.push_str(&format!(
+                "\n=== {name} ===\n{}",
+                verb.clone().term_width(100).render_help()
+            ));
         }
         insta::assert_snapshot!(text);
     }

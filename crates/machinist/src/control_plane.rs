@@ -68,7 +68,7 @@ impl ControlPlane {
 
     /// Serves the API over TLS at this address, and writes the kubeconfig for it. Returns its URL.
     pub(crate) async fn listen(&mut self, dir: &DataDir, address: SocketAddr) -> Outcome<String> {
-        let listener = tls::bind(address).await.map_err(|e| {
+        let listener = tls::bind(&address.to_string()).await.map_err(|e| {
             failure::configuration("could not listen", e)
                 .hint("Give another --listen ADDR:PORT, or stop what uses this one.")
         })?;

@@ -229,7 +229,10 @@ mod tests {
         claim.announce("https://127.0.0.1:7443").expect("announced");
         let refused = dir.claim().expect_err("the second claim").to_string();
         assert!(refused.contains("https://127.0.0.1:7443"), "{refused}");
-        assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        assert!(
+            refused.contains(&std::process::id().to_string()),
+            "{refused}"
+        );
         drop(claim);
         dir.claim().expect("a claim after the first was let go");
     }

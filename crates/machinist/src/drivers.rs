@@ -3,18 +3,13 @@
 use std::{path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
-use machinist_core::provider::{
-    Connect, Provider, ProviderError, ProviderResult, ProviderSpec,
-};
-use machinist_providers::{
-    qemu::{Accelerator, Qemu, QemuConfig},
-    sim::Sim,
-};
+use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
+use machinist_providers::{Accelerator, Qemu, QemuConfig};
 
 use crate::data_dir::DataDir;
 
 /// The platforms that this build has drivers for.
-const BUILT_IN: &str = "qemu, sim";
+const BUILT_IN: &str = "qemu";
 
 /// Builds drivers for the machines of one data directory.
 pub(crate) struct Drivers {
@@ -35,13 +30,17 @@ impl Drivers {
                 "binary" => config.binary = Some(PathBuf::from(value)),
                 "accelerator" => config.accelerator = accelerator(value)?,
                 _ => {
-                    return Err(setting(key, value, "known settings are binary and accelerator"));
+                    return Err(setting(
+                        key,
+                        value,
+                        "known settings are binary and accelerator",
+                    ));
                 }
             }
         }
         match Qemu::new(config) {
             Ok(qemu) => Ok(Arc::new(qemu)),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(ProviderError::transport("could not prepare QEMU", error)),
         }
     }
 }
@@ -51,7 +50,6 @@ impl Connect for Drivers {
     async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
         match spec.kind.as_str() {
             "qemu" => self.qemu(spec),
-            "sim" => Ok(Arc::new(Sim::default())),
             other => Err(ProviderError::Rejected {
                 field: "spec.type",
                 value: other.into(),
@@ -66,7 +64,11 @@ fn accelerator(value: &str) -> ProviderResult<Accelerator> {
         "auto" => Ok(Accelerator::Auto),
         "kvm" => Ok(Accelerator::Kvm),
         "tcg" => Ok(Accelerator::Tcg),
-        other => Err(setting("accelerator", other, "allowed are auto, kvm and tcg")),
+        other => Err(setting(
+            "accelerator",
+            other,
+            "allowed are auto, kvm and tcg",
+        )),
     }
 }
 

@@ -63,7 +63,10 @@ pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Manifest>> {
     }
     if manifests.is_empty() && !files.is_empty() {
         let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-        return Err(failure::user_plain(format!("{} holds no object", names.join(", "))));
+        return Err(failure::user_plain(format!(
+            "{} holds no object",
+            names.join(", ")
+        )));
     }
     Ok(manifests)
 }
@@ -81,7 +84,12 @@ fn read_file(file: &Path) -> Outcome<String> {
 }
 
 fn understand(origin: Origin, object: Value) -> Outcome<Manifest> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let text = |pointer: &str| {
+        object
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     let missing = |field: &str| failure::user_plain(format!("{origin}: {field} is missing"));
     let api_version = text("/apiVersion").ok_or_else(|| missing("apiVersion"))?;
     let kind = text("/kind").ok_or_else(|| missing("kind"))?;
@@ -106,7 +114,10 @@ pub(crate) async fn apply(client: &Client, manifests: &mut [Manifest]) -> Outcom
         .collect();
     for manifest in manifests.iter_mut() {
         // What lives in a namespace that is only about to be made cannot be tried before.
-        let tryable = manifest.namespace.as_ref().is_none_or(|ns| !made.contains(ns));
+        let tryable = manifest
+            .namespace
+            .as_ref()
+            .is_none_or(|ns| !made.contains(ns));
         if tryable {
             apply_one(client, manifest, true).await?;
         }
@@ -137,7 +148,10 @@ async fn apply_one(client: &Client, manifest: &mut Manifest, dry_run: bool) -> O
     };
     let mut params = PatchParams::apply(MANAGER).validation(ValidationDirective::Strict);
     params.dry_run = dry_run;
-    match api.patch(&manifest.name, &params, &Patch::Apply(&manifest.object)).await {
+    match api
+        .patch(&manifest.name, &params, &Patch::Apply(&manifest.object))
+        .await
+    {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(status)) => Err(failure::refused_plain(format!(
             "{}: {}",
@@ -164,7 +178,10 @@ mod tests {
              apiVersion: vitistack.io/v1alpha1\nkind: Machine\nmetadata: {name: m, namespace: a}\n",
         )
         .expect("two objects");
-        let names: Vec<_> = manifests.iter().map(|m| (m.kind.as_str(), m.name.as_str())).collect();
+        let names: Vec<_> = manifests
+            .iter()
+            .map(|m| (m.kind.as_str(), m.name.as_str()))
+            .collect();
         assert_eq!(names, [("Namespace", "a"), ("Machine", "m")]);
         assert_eq!(manifests[1].gvk.group, "vitistack.io");
     }
@@ -173,7 +190,10 @@ mod tests {
     fn says_what_is_wrong_and_where() {
         for (text, said) in [
             ("a: [", "is not YAML"),
-            ("kind: Machine\nmetadata: {name: m}\n", "document 1: apiVersion is missing"),
+            (
+                "kind: Machine\nmetadata: {name: m}\n",
+                "document 1: apiVersion is missing",
+            ),
             ("apiVersion: v1\nkind: Secret\n", "metadata.name is missing"),
             ("# nothing\n", "holds no object"),
         ] {
@@ -184,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
-        let error = read(&[PathBuf::from("/nowhere/m.yaml")]).expect_err("no file").to_string();
+        let error = read(&[PathBuf::from("/nowhere/m.yaml")])
+            .expect_err("no file")
+            .to_string();
         assert!(error.contains("/nowhere/m.yaml"), "{error}");
     }
 }

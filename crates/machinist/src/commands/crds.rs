@@ -7,7 +7,8 @@ use crate::failure::{self, Outcome};
 /// Prints them as one stream of YAML documents.
 pub(crate) fn run() -> Outcome {
     for crd in crds::crds() {
-        let yaml = crds::crd_yaml(&crd).map_err(|e| failure::internal("could not print a CRD", e))?;
+        let yaml =
+            crds::crd_yaml(&crd).map_err(|e| failure::internal("could not print a CRD", e))?;
         print!("---\n{yaml}");
     }
     Ok(())

@@ -41,8 +41,9 @@ pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let url = plane.listen(&dir, address).await?;
     println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
+    let client = plane.client.clone();
     let outcome = tokio::select! {
-        outcome = act(&flags, &plane.client.clone(), &mut manifests) => outcome,
+        outcome = act(&flags, &client, &mut manifests) => outcome,
         failure = plane.failed() => Err(failure),
     };
     if outcome.is_err() {
@@ -60,9 +61,8 @@ struct Home(PathBuf);
 impl Home {
     fn new() -> Outcome<Home> {
         let path = std::env::temp_dir().join(format!("machinist-demo-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|e| {
-            failure::configuration(format!("could not make {}", path.display()), e)
-        })?;
+        std::fs::create_dir_all(&path)
+            .map_err(|e| failure::configuration(format!("could not make {}", path.display()), e))?;
         Ok(Home(path))
     }
 }
@@ -85,7 +85,12 @@ async fn act(flags: &cli::Demo, client: &kube::Client, manifests: &mut [Manifest
     let seen_running = Instant::now();
     println!("machine/{} is running", name.1);
     let log = console_log(&running)?;
-    within(limit, "the guest's marker on its console", marker(&log, &flags.marker)).await?;
+    within(
+        limit,
+        "the guest's marker on its console",
+        marker(&log, &flags.marker),
+    )
+    .await?;
     let up = Instant::now();
     println!("machine/{} printed {:?}", name.1, flags.marker);
     let before = Leftovers::of(&running)?;
@@ -100,7 +105,10 @@ async fn act(flags: &cli::Demo, client: &kube::Client, manifests: &mut [Manifest
     within(limit, "the machine to go", delete_all(client, manifests)).await?;
     let left = before.still_there();
     if !left.is_empty() {
-        return Err(failure::internal_plain(format!("left behind: {}", left.join(", "))));
+        return Err(failure::internal_plain(format!(
+            "left behind: {}",
+            left.join(", ")
+        )));
     }
     println!("{}", before.proof());
     Ok(())
@@ -110,12 +118,19 @@ fn machine_name(manifests: &[Manifest]) -> Outcome<(String, String)> {
     let machine = manifests.iter().find(|manifest| manifest.kind == "Machine");
     let machine = machine.ok_or_else(|| failure::user_plain("the manifest holds no Machine"))?;
     Ok((
-        machine.namespace.clone().unwrap_or_else(|| "default".into()),
+        machine
+            .namespace
+            .clone()
+            .unwrap_or_else(|| "default".into()),
         machine.name.clone(),
     ))
 }
 
-async fn within<T>(limit: Duration, what: &str, work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+async fn within<T>(
+    limit: Duration,
+    what: &str,
+    work: impl Future<Output = Outcome<T>>,
+) -> Outcome<T> {
     match tokio::time::timeout(limit, work).await {
         Ok(outcome) => outcome,
         Err(_) => Err(failure::refused_plain(format!(
@@ -128,7 +143,10 @@ async fn within<T>(limit: Duration, what: &str, work: impl Future<Output = Outco
 async fn running(client: &kube::Client, (namespace, name): &(String, String)) -> Outcome<Machine> {
     let api: Api<Machine> = Api::namespaced(client.clone(), namespace);
     let only = watcher::Config::default().fields(&format!("metadata.name={name}"));
-    let mut changes = watcher(api, only).default_backoff().applied_objects().boxed();
+    let mut changes = watcher(api, only)
+        .default_backoff()
+        .applied_objects()
+        .boxed();
     while let Some(machine) = changes
         .try_next()
         .await
@@ -160,7 +178,10 @@ async fn marker(log: &Path, marker: &str) -> Outcome {
 }
 
 async fn delete_all(client: &kube::Client, manifests: &[Manifest]) -> Outcome {
-    for manifest in manifests.iter().filter(|manifest| manifest.kind == "Machine") {
+    for manifest in manifests
+        .iter()
+        .filter(|manifest| manifest.kind == "Machine")
+    {
         let namespace = manifest.namespace.as_deref().unwrap_or("default");
         let api: Api<Machine> = Api::namespaced(client.clone(), namespace);
         match api.delete(&manifest.name, &DeleteParams::default()).await {
@@ -170,7 +191,10 @@ async fn delete_all(client: &kube::Client, manifests: &[Manifest]) -> Outcome {
         }
         loop {
             let left = api.get_opt(&manifest.name).await;
-            if left.map_err(|e| failure::refused("could not read the machine", e))?.is_none() {
+            if left
+                .map_err(|e| failure::refused("could not read the machine", e))?
+                .is_none()
+            {
                 break;
             }
             tokio::time::sleep(LOOK).await;

@@ -56,7 +56,10 @@ async fn remove_all(client: &Client, limit: Duration) -> Outcome {
     for machine in &found {
         let namespace = machine.namespace().unwrap_or_default();
         let api: Api<Machine> = Api::namespaced(client.clone(), &namespace);
-        match api.delete(&machine.name_any(), &DeleteParams::default()).await {
+        match api
+            .delete(&machine.name_any(), &DeleteParams::default())
+            .await
+        {
             Ok(_) => println!("machine/{} is being removed", machine.name_any()),
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(e) => return Err(failure::refused("could not delete a machine", e)),
@@ -92,7 +95,11 @@ fn still_there(machines: &[Machine], limit: Duration) -> failure::Failure {
         .iter()
         .map(|machine| {
             let status = machine.status.clone().unwrap_or_default();
-            format!("{}: {}", machine.name_any(), status.message.unwrap_or_default())
+            format!(
+                "{}: {}",
+                machine.name_any(),
+                status.message.unwrap_or_default()
+            )
         })
         .collect();
     failure::refused_plain(format!(

@@ -28,9 +28,10 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     let url = config.cluster_url.to_string();
     let client = Client::try_from(config)
         .map_err(|e| failure::configuration("could not make a client", e))?;
-    client.apiserver_version().await.map_err(|e| {
-        failure::configuration(format!("could not reach the cluster at {url}"), e)
-    })?;
+    client
+        .apiserver_version()
+        .await
+        .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
     if flags.install_crds {
         install_crds(&client).await?;
     }

@@ -25,10 +25,14 @@ impl Leftovers {
     pub(super) fn of(machine: &Machine) -> Outcome<Leftovers> {
         let status = machine.status.clone().unwrap_or_default();
         let detail = |name: &str| {
-            let value = status.provider_status.get(name).and_then(|value| value.as_str());
+            let value = status
+                .provider_status
+                .get(name)
+                .and_then(|value| value.as_str());
             value.map(str::to_owned)
         };
-        let missing = |name: &str| failure::internal_plain(format!("status.providerStatus has no {name}"));
+        let missing =
+            |name: &str| failure::internal_plain(format!("status.providerStatus has no {name}"));
         let pid = detail("pid").and_then(|pid| pid.parse().ok());
         let pid = pid.ok_or_else(|| missing("pid"))?;
         let directory = detail("directory").ok_or_else(|| missing("directory"))?;
@@ -61,14 +65,19 @@ impl Leftovers {
         {
             left.push(format!("port {port}"));
         }
-        let taps = taps().into_iter().filter(|tap| !self.taps_before.contains(tap));
+        let taps = taps()
+            .into_iter()
+            .filter(|tap| !self.taps_before.contains(tap));
         left.extend(taps.map(|tap| format!("interface {tap}")));
         left
     }
 
     /// What was looked for and is gone.
     pub(super) fn proof(&self) -> String {
-        let port = self.port.map(|port| port.to_string()).unwrap_or_else(|| "none".into());
+        let port = self
+            .port
+            .map(|port| port.to_string())
+            .unwrap_or_else(|| "none".into());
         format!(
             "Nothing is left: no QEMU process (was {}), no disk ({}), no tap, no port (was {port}).",
             self.pid,
@@ -107,7 +116,10 @@ fn processes_in(directory: &Path) -> impl Iterator<Item = String> {
 }
 
 fn taps() -> Vec<String> {
-    let all = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let all = fs::read_dir("/sys/class/net")
+        .into_iter()
+        .flatten()
+        .flatten();
     all.filter(|entry| entry.path().join("tun_flags").exists())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect()

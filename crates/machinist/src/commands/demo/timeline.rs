@@ -29,14 +29,38 @@ impl fmt::Display for Timeline {
         let started = self.started.unwrap_or(self.running);
         writeln!(f, "  apply            0.000 s")?;
         writeln!(f, "  accepted     {:>9.3} s", since(self.accepted))?;
-        writeln!(f, "  created      {:>9.3} s   QEMU process started", since(started))?;
-        writeln!(f, "  running      {:>9.3} s   seen in status.phase", since(self.running))?;
-        writeln!(f, "  guest up     {:>9.3} s   marker on the serial console", since(self.up))?;
+        writeln!(
+            f,
+            "  created      {:>9.3} s   QEMU process started",
+            since(started)
+        )?;
+        writeln!(
+            f,
+            "  running      {:>9.3} s   seen in status.phase",
+            since(self.running)
+        )?;
+        writeln!(
+            f,
+            "  guest up     {:>9.3} s   marker on the serial console",
+            since(self.up)
+        )?;
         writeln!(f)?;
         let part = |from: Instant, to: Instant| to.saturating_duration_since(from).as_secs_f64();
-        writeln!(f, "  Machinist    {:>9.3} s   apply → QEMU process", self.overhead().as_secs_f64())?;
-        writeln!(f, "  QEMU         {:>9.3} s   process → running", part(started, self.running))?;
-        writeln!(f, "  guest        {:>9.3} s   running → up", part(self.running.max(started), self.up))
+        writeln!(
+            f,
+            "  Machinist    {:>9.3} s   apply → QEMU process",
+            self.overhead().as_secs_f64()
+        )?;
+        writeln!(
+            f,
+            "  QEMU         {:>9.3} s   process → running",
+            part(started, self.running)
+        )?;
+        writeln!(
+            f,
+            "  guest        {:>9.3} s   running → up",
+            part(self.running.max(started), self.up)
+        )
     }
 }
 
