@@ -5,7 +5,7 @@ mod common;
 
 use std::{net::TcpListener, time::Duration};
 
-use common::{LIMIT, config, empty, fresh_key, guest_image, has_qemu, image, processes, until};
+use common::{LIMIT, Root, config, empty, fresh_key, guest_image, has_qemu, image, processes, until};
 use machinist_core::{
     machine::{MachineId, MachineKey, Power, PowerState},
     provider::{Change, Provider},
@@ -35,7 +35,7 @@ async fn a_guest_lives_its_whole_life() {
         return;
     }
     let Some(path) = guest_image() else { return };
-    let root = tempfile::tempdir().unwrap();
+    let root = Root::new();
     let qemu = Qemu::new(QemuConfig {
         stop_grace: LIMIT,
         ..config(root.path())

@@ -118,7 +118,7 @@ fn has_virtualisation(cpuinfo: &str) -> bool {
 /// Boots the probe guest; `Ok` when it ran to its end.
 async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadline: Duration) -> Result<(), String> {
     let disk = files::temporary_beside(&root.join("probe.img"));
-    fs::write(&disk, boot_sector()).map_err(|error| format!("cannot write a probe disk: {error}"))?;
+    fs::write(&disk, boot_disk()).map_err(|error| format!("cannot write a probe disk: {error}"))?;
     let name = disk.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let running = Command::new(qemu)
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35", "-m", "32"])
@@ -153,12 +153,14 @@ async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadl
 /// out dx, al       ; ends QEMU with exit code 0x31 * 2 + 1
 /// hlt
 /// ```
-fn boot_sector() -> [u8; 512] {
+///
+/// The BIOS does not boot from a disk of one sector, so the rest is filled up.
+fn boot_disk() -> Vec<u8> {
     let code = [0xba, 0x01, 0x05, 0xb0, 0x31, 0xee, 0xf4];
-    let mut sector = [0; 512];
-    sector[..code.len()].copy_from_slice(&code);
-    sector[510..].copy_from_slice(&[0x55, 0xaa]);
-    sector
+    let mut disk = vec![0; 1 << 20];
+    disk[..code.len()].copy_from_slice(&code);
+    disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+    disk
 }
 
 #[cfg(test)]

@@ -159,10 +159,11 @@ fn nic(line: &mut Line, place: usize, interface: &Interface, ssh_port: Option<u1
     let forward = ssh_port.map_or_else(String::new, |port| {
         format!(",hostfwd=tcp:127.0.0.1:{port}-{}:22", interface.address)
     });
+    // Its IPv6 prefix is the same for every guest, so an address of it would say nothing.
     line.option(
         "-netdev",
         &format!(
-            "user,id=net{place},net={},dhcpstart={}{forward}",
+            "user,id=net{place},ipv6=off,net={},dhcpstart={}{forward}",
             interface.network, interface.address
         ),
     );

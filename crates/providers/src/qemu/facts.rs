@@ -1,12 +1,13 @@
 //! What a machine is now: read from its record, its process and its guest.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use machinist_core::{
     machine::{Architecture, Facts, MachineId, NicFacts, PowerState},
     provider::{ProviderError, ProviderResult},
 };
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{
     agent::{self, Report},
@@ -19,6 +20,10 @@ use super::{
     qmp::{self, Qmp, QmpError},
     record::{Goal, Record},
 };
+
+/// How long QEMU may take to be gone after it stopped answering.
+const ENDING: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What QEMU says.
 struct Status {
@@ -71,19 +76,26 @@ impl Host {
         if !record.made || !self.lives(record)? {
             return Ok(None);
         }
-        let error = match ask(dir).await {
-            Ok(status) => return Ok(Some(status)),
-            Err(error) => error,
+        let deadline = Instant::now() + ENDING;
+        let error = loop {
+            let error = match ask(dir).await {
+                Ok(status) => return Ok(Some(status)),
+                Err(error) => error,
+            };
+            if matches!(self.layout.try_lock(&record.machine)?, Taken::Busy) {
+                return Ok(Some(Status {
+                    state: "starting".to_owned(),
+                    agent: false,
+                }));
+            }
+            // A QEMU that ends takes its sockets away first, and lives on for a moment.
+            if process::wait_gone(dir, PAUSE).await.unwrap_or(false) {
+                return Ok(None);
+            }
+            if Instant::now() >= deadline {
+                break error;
+            }
         };
-        if !self.lives(record)? {
-            return Ok(None);
-        }
-        if matches!(self.layout.try_lock(&record.machine)?, Taken::Busy) {
-            return Ok(Some(Status {
-                state: "starting".to_owned(),
-                agent: false,
-            }));
-        }
         Err(ProviderError::transport(
             format!("the QEMU process of machine {} lives but cannot be asked", record.name),
             error,

@@ -58,6 +58,35 @@ fn skip(reason: &str) -> bool {
     false
 }
 
+/// A directory for a driver; whatever QEMU still runs in it ends with the test, however that ends.
+pub struct Root(tempfile::TempDir);
+
+impl Root {
+    pub fn new() -> Root {
+        Root(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let Ok(directory) = fs::read_link(entry.path().join("cwd")) else {
+                continue;
+            };
+            let pid = entry.file_name().to_string_lossy().parse().ok();
+            if directory.starts_with(self.path())
+                && let Some(pid) = pid.and_then(rustix::process::Pid::from_raw)
+            {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
 pub fn config(root: &Path) -> QemuConfig {
     QemuConfig {
         accelerator: Accelerator::Tcg,

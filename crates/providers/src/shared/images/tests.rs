@@ -30,7 +30,8 @@ async fn local_images_are_found_by_path_url_and_name_and_survive_their_original(
     let original = dir.path().join("search/disk.raw");
     fs::write(&original, b"content").unwrap();
     let absolute = original.display().to_string();
-    for reference in ["disk", "disk.raw", "debian", &absolute, &format!("file://{absolute}")] {
+    std::os::unix::fs::symlink("disk.raw", dir.path().join("search/latest.img")).unwrap();
+    for reference in ["disk", "disk.raw", "latest", "debian", &absolute, &format!("file://{absolute}")] {
         let resolved = store.resolve(&image(reference)).unwrap();
         let kept = store.fetch(&resolved).await.unwrap();
         assert_eq!(fs::read(&kept).unwrap(), b"content", "{reference}");
