@@ -1,5 +1,10 @@
 //! The QEMU driver passes the conformance suite, and keeps its own promises.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
 
 mod common;
 
@@ -16,7 +21,7 @@ use common::{Root, config, empty, fresh_key, has_qemu, image, processes, until};
 use futures::StreamExt;
 use machinist_core::{
     machine::{Firmware, MachineKey, Power, PowerState},
-    provider::{Change, Provider, ProviderError},
+    provider::{Change, Provider},
 };
 use machinist_providers::{
     Qemu, QemuConfig,
@@ -46,7 +51,11 @@ async fn qemu_conforms() {
     let report = run_all(&host).await;
     println!("{report}");
     assert!(report.passed(), "{report}");
-    let left: Vec<_> = fs::read_dir(host.0.path().join("machines")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    let left: Vec<_> = fs::read_dir(host.0.path().join("machines"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
     assert_eq!(left, [".lock"], "nothing is left behind");
 }
 
@@ -97,10 +106,16 @@ async fn a_killed_qemu_is_seen_at_once_and_a_reused_process_id_fools_nobody() {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), seen).await.expect("its end is hinted at");
+    tokio::time::timeout(Duration::from_secs(60), seen)
+        .await
+        .expect("its end is hinted at");
 
     // The pid file now names a process that is not QEMU: this one.
-    fs::write(machine_dir(root.path(), &key).join("qemu.pid"), std::process::id().to_string()).unwrap();
+    fs::write(
+        machine_dir(root.path(), &key).join("qemu.pid"),
+        std::process::id().to_string(),
+    )
+    .unwrap();
     let facts = &qemu.find(&key).await.unwrap()[0];
     assert_eq!(facts.power, PowerState::Stopped);
     assert!(!facts.details.contains_key("pid"));
@@ -110,7 +125,9 @@ async fn a_killed_qemu_is_seen_at_once_and_a_reused_process_id_fools_nobody() {
 
 #[tokio::test]
 async fn a_hanging_qemu_is_ended() {
-    let Some((_root, qemu)) = driver() else { return };
+    let Some((_root, qemu)) = driver() else {
+        return;
+    };
     let key = fresh_key();
     let facts = qemu.create(&key, &empty("hanging")).await.unwrap();
     let pid = rustix::process::Pid::from_raw(facts.details["pid"].parse().unwrap()).unwrap();
@@ -122,7 +139,9 @@ async fn a_hanging_qemu_is_ended() {
 
 #[tokio::test]
 async fn a_stop_that_nobody_waits_for_is_finished_by_the_next_to_look() {
-    let Some((root, first)) = driver() else { return };
+    let Some((root, first)) = driver() else {
+        return;
+    };
     let key = fresh_key();
     let facts = first.create(&key, &empty("deaf")).await.unwrap();
     // As after a crash: the record says that its time was up long ago, and no task knows.
@@ -145,7 +164,10 @@ async fn what_a_crash_left_of_a_removal_is_removed() {
     let mut want = empty("left");
     want.power = Power::Off;
     qemu.create(&key, &want).await.unwrap();
-    let leaving = root.path().join("machines").join(format!(".deleting-{}", key.machine()));
+    let leaving = root
+        .path()
+        .join("machines")
+        .join(format!(".deleting-{}", key.machine()));
     fs::rename(machine_dir(root.path(), &key), &leaving).unwrap();
     assert!(qemu.list(key.cluster()).await.unwrap().is_empty());
     assert!(!leaving.exists());
@@ -235,15 +257,27 @@ async fn a_qemu_that_dies_or_is_missing_says_why_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_port_that_somebody_took_is_replaced_at_the_next_start() {
-    let Some((_root, qemu)) = driver() else { return };
+    let Some((_root, qemu)) = driver() else {
+        return;
+    };
     let key = fresh_key();
     let facts = qemu.create(&key, &empty("ported")).await.unwrap();
     let port: u16 = facts.details["sshPort"].parse().unwrap();
-    qemu.update(&key, &facts.id, &Change::Power(Power::Off)).await.unwrap();
-    until(&qemu, &key, "stopped", |facts| facts.power == PowerState::Stopped).await;
+    qemu.update(&key, &facts.id, &Change::Power(Power::Off))
+        .await
+        .unwrap();
+    until(&qemu, &key, "stopped", |facts| {
+        facts.power == PowerState::Stopped
+    })
+    .await;
     let _thief = TcpListener::bind(("127.0.0.1", port)).unwrap();
-    qemu.update(&key, &facts.id, &Change::Power(Power::On)).await.unwrap();
-    let again = until(&qemu, &key, "running", |facts| facts.power == PowerState::Running).await;
+    qemu.update(&key, &facts.id, &Change::Power(Power::On))
+        .await
+        .unwrap();
+    let again = until(&qemu, &key, "running", |facts| {
+        facts.power == PowerState::Running
+    })
+    .await;
     assert_ne!(again.details["sshPort"], port.to_string());
     assert_eq!(again.nics, facts.nics, "the addresses stay");
     qemu.delete(&key, &facts.id).await.unwrap();
@@ -278,7 +312,9 @@ async fn the_probe_tells_what_runs_here() {
     let health = qemu.probe().await.unwrap();
     assert!(health.endpoint.contains("qemu-system-x86_64"));
     assert!(health.version.unwrap().contains('.'));
-    assert!(health.cpus.unwrap() > 0 && health.memory.unwrap() > 0 && health.storage_free.is_some());
+    assert!(
+        health.cpus.unwrap() > 0 && health.memory.unwrap() > 0 && health.storage_free.is_some()
+    );
     assert!(["kvm", "tcg"].contains(&health.details["accelerator"].as_str()));
     assert!(!health.details["acceleratorReason"].is_empty());
 }

@@ -1,6 +1,11 @@
 //! The control plane is killed at many points of a creation and of a removal; after each,
 //! a fresh driver ends up with exactly one QEMU, or with none.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
 
 mod common;
 
@@ -36,8 +41,8 @@ async fn crash_child() {
     }
 }
 
-/// Runs the child and kills it as soon as the condition holds; the child may be done before.
-fn kill_when(root: &Path, key: &MachineKey, verb: &str, mut is_time: impl FnMut() -> bool) {
+/// Runs the child and kills it as soon as the condition holds; false when it was done before.
+fn kill_when(root: &Path, key: &MachineKey, verb: &str, mut is_time: impl FnMut() -> bool) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crash_child", "--nocapture"])
         .env(ROOT, root)
@@ -49,12 +54,14 @@ fn kill_when(root: &Path, key: &MachineKey, verb: &str, mut is_time: impl FnMut(
         .unwrap();
     let deadline = Instant::now() + LIMIT;
     while !is_time() && child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < deadline, "the child neither came there nor ended");
+        assert!(
+            Instant::now() < deadline,
+            "the child neither came there nor ended"
+        );
         std::hint::spin_loop();
     }
-    // A child that ended by itself is as good: then nothing was cut short.
     let _ = child.kill();
-    child.wait().unwrap();
+    child.wait().unwrap().code().is_none()
 }
 
 /// What is below `machines/`, without the lock that stays.
@@ -66,8 +73,14 @@ fn entries(root: &Path) -> Vec<String> {
 
 async fn one_machine_comes_of_it(root: &Path, key: &MachineKey, when: &str) {
     let qemu = Qemu::new(config(root)).unwrap();
-    let facts = qemu.create(key, &empty("crashed")).await.unwrap_or_else(|error| panic!("{when}: {error}"));
-    let facts = until(&qemu, key, "running", |seen| seen.power == PowerState::Running && seen.id == facts.id).await;
+    let facts = qemu
+        .create(key, &empty("crashed"))
+        .await
+        .unwrap_or_else(|error| panic!("{when}: {error}"));
+    let facts = until(&qemu, key, "running", |seen| {
+        seen.power == PowerState::Running && seen.id == facts.id
+    })
+    .await;
     assert_eq!(processes(key).len(), 1, "{when}: one QEMU");
     assert_eq!(entries(root), [key.machine()], "{when}: one directory");
     qemu.delete(key, &facts.id).await.unwrap();
@@ -85,11 +98,26 @@ async fn killed_while_creating() {
     let at = |key: &MachineKey, name: &str| -> PathBuf {
         root.path().join("machines").join(key.machine()).join(name)
     };
-    for step in ["", "disk-0.qcow2", "seed.img", "run.lock", "qemu.log", "qemu.pid", "qmp.sock", "serial.log"] {
+    for step in [
+        "",
+        "disk-0.qcow2",
+        "seed.img",
+        "run.lock",
+        "qemu.log",
+        "qemu.pid",
+        "qmp.sock",
+        "serial.log",
+    ] {
         let key = fresh_key();
         let path = at(&key, step);
-        kill_when(root.path(), &key, "create", || path.exists());
-        one_machine_comes_of_it(root.path(), &key, &format!("killed when {step:?} was there")).await;
+        let cut_short = kill_when(root.path(), &key, "create", || path.exists());
+        assert!(cut_short, "killed when {step:?} was there");
+        one_machine_comes_of_it(
+            root.path(),
+            &key,
+            &format!("killed when {step:?} was there"),
+        )
+        .await;
     }
 }
 
@@ -142,14 +170,23 @@ async fn killed_while_removing() {
         kill_when(root.path(), &key, "delete", || {
             seen |= !processes(&key).is_empty();
             match step {
-                "asked" => fs::read_to_string(&record).is_ok_and(|text| text.contains("\"delete\"")),
+                "asked" => {
+                    fs::read_to_string(&record).is_ok_and(|text| text.contains("\"delete\""))
+                }
                 "ended" => seen && processes(&key).is_empty(),
                 _ => leaving.exists(),
             }
         });
         let qemu = Qemu::new(config(root.path())).unwrap();
-        assert!(qemu.list(key.cluster()).await.unwrap().is_empty(), "killed when {step}");
+        assert!(
+            qemu.list(key.cluster()).await.unwrap().is_empty(),
+            "killed when {step}"
+        );
         assert!(processes(&key).is_empty(), "killed when {step}");
-        assert!(entries(root.path()).is_empty(), "killed when {step}: {:?}", entries(root.path()));
+        assert!(
+            entries(root.path()).is_empty(),
+            "killed when {step}: {:?}",
+            entries(root.path())
+        );
     }
 }

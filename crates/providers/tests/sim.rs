@@ -60,5 +60,8 @@ async fn the_suite_notices_a_platform_without_idempotency() {
         idempotent: false,
         ..SimOptions::default()
     };
-    assert!(!check(options).await, "a suite that cannot fail proves nothing");
+    assert!(
+        !check(options).await,
+        "a suite that cannot fail proves nothing"
+    );
 }

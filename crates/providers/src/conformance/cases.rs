@@ -24,16 +24,26 @@ pub(super) async fn an_unknown_key_finds_nothing(fixture: &dyn Fixture) -> Outco
     let unknown = MachineId::new(key.machine());
     match provider.delete(&key, &unknown).await {
         Err(ProviderError::NotFound { .. }) => Ok(()),
-        other => Err(format!("deleting what never was gave {other:?}, not NotFound")),
+        other => Err(format!(
+            "deleting what never was gave {other:?}, not NotFound"
+        )),
     }
 }
 
 pub(super) async fn a_created_machine_is_found(fixture: &dyn Fixture) -> Outcome {
     let provider = fixture.connect().await;
     let key = fresh_key()?;
-    let made = provider.create(&key, &fixture.want("found")).await.map_err(told("create"))?;
+    let made = provider
+        .create(&key, &fixture.want("found"))
+        .await
+        .map_err(told("create"))?;
     let found = until(fixture, &*provider, &key, PowerState::Running).await?;
-    ensure!(found.id == made.id, "created {} and found {}", made.id, found.id);
+    ensure!(
+        found.id == made.id,
+        "created {} and found {}",
+        made.id,
+        found.id
+    );
     ensure!(found.key == key, "it carries {}, not {key}", found.key);
     let count = fixture.count(&key).await;
     ensure!(count == 1, "the platform has {count} of it");
@@ -46,24 +56,69 @@ pub(super) async fn facts_are_complete(fixture: &dyn Fixture) -> Outcome {
     let want = fixture.want("complete");
     provider.create(&key, &want).await.map_err(told("create"))?;
     let facts = until(fixture, &*provider, &key, PowerState::Running).await?;
-    ensure!(facts.provider_id.contains("://"), "provider id {:?} is no URI", facts.provider_id);
-    ensure!(!facts.state.is_empty(), "the platform's own state is missing");
-    ensure!(facts.problem.is_none(), "a running machine has a problem: {:?}", facts.problem);
+    ensure!(
+        facts.provider_id.contains("://"),
+        "provider id {:?} is no URI",
+        facts.provider_id
+    );
+    ensure!(
+        !facts.state.is_empty(),
+        "the platform's own state is missing"
+    );
+    ensure!(
+        facts.problem.is_none(),
+        "a running machine has a problem: {:?}",
+        facts.problem
+    );
     ensure!(facts.node.is_some(), "the node is missing");
-    ensure!(facts.cpus == Some(want.cpu.count()), "it has {:?} processors", facts.cpus);
-    ensure!(facts.memory == Some(want.memory), "it has {:?} bytes of memory", facts.memory);
-    ensure!(facts.architecture == Some(want.architecture), "it is {:?}", facts.architecture);
+    ensure!(
+        facts.cpus == Some(want.cpu.count()),
+        "it has {:?} processors",
+        facts.cpus
+    );
+    ensure!(
+        facts.memory == Some(want.memory),
+        "it has {:?} bytes of memory",
+        facts.memory
+    );
+    ensure!(
+        facts.architecture == Some(want.architecture),
+        "it is {:?}",
+        facts.architecture
+    );
     ensure!(facts.created.is_some(), "when it was created is missing");
     ensure!(facts.started.is_some(), "when it was started is missing");
-    ensure!(facts.disks.len() == want.disks.len(), "it has disks {:?}", facts.disks);
+    ensure!(
+        facts.disks.len() == want.disks.len(),
+        "it has disks {:?}",
+        facts.disks
+    );
     for (disk, asked) in facts.disks.iter().zip(&want.disks) {
-        ensure!(disk.name == asked.name, "disk {} is called {}", asked.name, disk.name);
-        ensure!(disk.size == asked.size, "disk {} has {:?} bytes", disk.name, disk.size);
+        ensure!(
+            disk.name == asked.name,
+            "disk {} is called {}",
+            asked.name,
+            disk.name
+        );
+        ensure!(
+            disk.size == asked.size,
+            "disk {} has {:?} bytes",
+            disk.name,
+            disk.size
+        );
     }
     ensure!(!facts.nics.is_empty(), "it has no interface");
     for nic in &facts.nics {
-        ensure!(nic.mac.is_some(), "interface {} has no MAC address", nic.name);
-        ensure!(!nic.private.is_empty(), "interface {} has no address", nic.name);
+        ensure!(
+            nic.mac.is_some(),
+            "interface {} has no MAC address",
+            nic.name
+        );
+        ensure!(
+            !nic.private.is_empty(),
+            "interface {} has no address",
+            nic.name
+        );
     }
     remove(fixture, &*provider, &key).await
 }
@@ -73,8 +128,16 @@ pub(super) async fn creating_twice_makes_one(fixture: &dyn Fixture) -> Outcome {
     let key = fresh_key()?;
     let want = fixture.want("twice");
     let first = provider.create(&key, &want).await.map_err(told("create"))?;
-    let second = provider.create(&key, &want).await.map_err(told("create again"))?;
-    ensure!(first.id == second.id, "two ids: {} and {}", first.id, second.id);
+    let second = provider
+        .create(&key, &want)
+        .await
+        .map_err(told("create again"))?;
+    ensure!(
+        first.id == second.id,
+        "two ids: {} and {}",
+        first.id,
+        second.id
+    );
     let count = fixture.count(&key).await;
     ensure!(count == 1, "the platform has {count} of it");
     remove(fixture, &*provider, &key).await
@@ -107,7 +170,10 @@ pub(super) async fn only_the_own_cluster_is_listed(fixture: &dyn Fixture) -> Out
     let also_ours = key_in(ours.cluster())?;
     let theirs = fresh_key()?;
     for key in [&ours, &also_ours, &theirs] {
-        provider.create(key, &fixture.want("listed")).await.map_err(told("create"))?;
+        provider
+            .create(key, &fixture.want("listed"))
+            .await
+            .map_err(told("create"))?;
     }
     let listed = provider.list(ours.cluster()).await.map_err(told("list"))?;
     let mut keys: Vec<_> = listed.into_iter().map(|facts| facts.key).collect();
@@ -121,14 +187,20 @@ pub(super) async fn only_the_own_cluster_is_listed(fixture: &dyn Fixture) -> Out
     Ok(())
 }
 
-pub(super) async fn a_missing_image_is_rejected_and_leaves_nothing(fixture: &dyn Fixture) -> Outcome {
+pub(super) async fn a_missing_image_is_rejected_and_leaves_nothing(
+    fixture: &dyn Fixture,
+) -> Outcome {
     let provider = fixture.connect().await;
     let key = fresh_key()?;
     let mut want = fixture.want("imageless");
     let missing = fixture.missing_image();
     want.image = Some(missing.clone());
     match provider.create(&key, &want).await {
-        Err(ProviderError::Rejected { field, value, reason }) => {
+        Err(ProviderError::Rejected {
+            field,
+            value,
+            reason,
+        }) => {
             ensure!(field == "image", "the field at fault is {field}");
             ensure!(value == missing.reference, "the value at fault is {value}");
             ensure!(!reason.is_empty(), "the reason is missing");
@@ -140,7 +212,10 @@ pub(super) async fn a_missing_image_is_rejected_and_leaves_nothing(fixture: &dyn
     let count = fixture.count(&key).await;
     ensure!(count == 0, "it left {count} at the platform");
     // The way out works: the same key with a good declaration.
-    provider.create(&key, &fixture.want("imageless")).await.map_err(told("create"))?;
+    provider
+        .create(&key, &fixture.want("imageless"))
+        .await
+        .map_err(told("create"))?;
     remove(fixture, &*provider, &key).await
 }
 
@@ -152,10 +227,20 @@ pub(super) async fn another_instance_finds_the_machine(fixture: &dyn Fixture) ->
     drop(first);
     let second = fixture.connect().await;
     let found = until(fixture, &*second, &key, PowerState::Running).await?;
-    ensure!(found.id == made.id, "created {} and found {}", made.id, found.id);
+    ensure!(
+        found.id == made.id,
+        "created {} and found {}",
+        made.id,
+        found.id
+    );
     ensure!(found.created == made.created, "it was created anew");
     let again = second.create(&key, &want).await.map_err(told("create"))?;
-    ensure!(again.id == made.id, "created {} and then {}", made.id, again.id);
+    ensure!(
+        again.id == made.id,
+        "created {} and then {}",
+        made.id,
+        again.id
+    );
     let count = fixture.count(&key).await;
     ensure!(count == 1, "the platform has {count} of it");
     remove(fixture, &*second, &key).await
@@ -164,8 +249,14 @@ pub(super) async fn another_instance_finds_the_machine(fixture: &dyn Fixture) ->
 pub(super) async fn a_deleted_machine_is_gone(fixture: &dyn Fixture) -> Outcome {
     let provider = fixture.connect().await;
     let key = fresh_key()?;
-    let facts = provider.create(&key, &fixture.want("gone")).await.map_err(told("create"))?;
-    provider.delete(&key, &facts.id).await.map_err(told("delete"))?;
+    let facts = provider
+        .create(&key, &fixture.want("gone"))
+        .await
+        .map_err(told("create"))?;
+    provider
+        .delete(&key, &facts.id)
+        .await
+        .map_err(told("delete"))?;
     remove(fixture, &*provider, &key).await?;
     let listed = provider.list(key.cluster()).await.map_err(told("list"))?;
     ensure!(listed.is_empty(), "listed {listed:?}");
@@ -179,10 +270,17 @@ pub(super) async fn deleting_needs_the_key(fixture: &dyn Fixture) -> Outcome {
     let provider = fixture.connect().await;
     let key = fresh_key()?;
     let foreign = fresh_key()?;
-    let facts = provider.create(&key, &fixture.want("owned")).await.map_err(told("create"))?;
+    let facts = provider
+        .create(&key, &fixture.want("owned"))
+        .await
+        .map_err(told("create"))?;
     match provider.delete(&foreign, &facts.id).await {
         Err(ProviderError::NotOwned { .. }) => {}
-        other => return Err(format!("deleting with a foreign key gave {other:?}, not NotOwned")),
+        other => {
+            return Err(format!(
+                "deleting with a foreign key gave {other:?}, not NotOwned"
+            ));
+        }
     }
     until(fixture, &*provider, &key, PowerState::Running).await?;
     remove(fixture, &*provider, &key).await
@@ -192,12 +290,18 @@ pub(super) async fn changes_are_hinted_at(fixture: &dyn Fixture) -> Outcome {
     let provider = fixture.connect().await;
     let capable = provider.capabilities().watch;
     let Some(mut hints) = provider.watch() else {
-        ensure!(!capable, "it says that it pushes changes, and has no stream of them");
+        ensure!(
+            !capable,
+            "it says that it pushes changes, and has no stream of them"
+        );
         return Ok(());
     };
     ensure!(capable, "it has a stream of changes, and does not say so");
     let key = fresh_key()?;
-    provider.create(&key, &fixture.want("hinted")).await.map_err(told("create"))?;
+    provider
+        .create(&key, &fixture.want("hinted"))
+        .await
+        .map_err(told("create"))?;
     remove(fixture, &*provider, &key).await?;
     let hinted = async {
         while let Some(hint) = hints.next().await {

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use machinist_core::{
-    machine::{Architecture, Cpu, Disk, Facts, Firmware, Image, InitData, MachineKey, Power, PowerState, SeedFormat, Want},
+    machine::{
+        Architecture, Cpu, Disk, Facts, Firmware, Image, InitData, MachineKey, Power, PowerState,
+        SeedFormat, Want,
+    },
     provider::{Provider, ProviderError},
 };
 use tokio::time::{Instant, sleep};
@@ -91,7 +94,10 @@ pub(super) async fn the_one(provider: &dyn Provider, key: &MachineKey) -> Result
     let found = provider.find(key).await.map_err(told("find"))?;
     match <[Facts; 1]>::try_from(found) {
         Ok([facts]) => Ok(facts),
-        Err(found) => Err(format!("{} machines carry the key, not one: {found:?}", found.len())),
+        Err(found) => Err(format!(
+            "{} machines carry the key, not one: {found:?}",
+            found.len()
+        )),
     }
 }
 
@@ -116,7 +122,11 @@ pub(super) async fn until(
 }
 
 /// Removes the machine and waits until it is proven to be gone.
-pub(super) async fn remove(fixture: &dyn Fixture, provider: &dyn Provider, key: &MachineKey) -> Result<(), String> {
+pub(super) async fn remove(
+    fixture: &dyn Fixture,
+    provider: &dyn Provider,
+    key: &MachineKey,
+) -> Result<(), String> {
     let deadline = Instant::now() + fixture.patience();
     loop {
         let found = provider.find(key).await.map_err(told("find"))?;

@@ -103,7 +103,10 @@ async fn try_kvm(qemu: &Path, root: &Path) -> Result<(), String> {
     // /dev/kvm that needs a patched guest would cost each first start the whole deadline.
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if !has_virtualisation(&cpu) {
-        return Err("the processor shows neither vmx nor svm, so /dev/kvm cannot run an ordinary guest".to_owned());
+        return Err(
+            "the processor shows neither vmx nor svm, so /dev/kvm cannot run an ordinary guest"
+                .to_owned(),
+        );
     }
     run_probe(qemu, root, "kvm", "host", DEADLINE).await
 }
@@ -116,15 +119,39 @@ fn has_virtualisation(cpuinfo: &str) -> bool {
 }
 
 /// Boots the probe guest; `Ok` when it ran to its end.
-async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadline: Duration) -> Result<(), String> {
+async fn run_probe(
+    qemu: &Path,
+    root: &Path,
+    accelerator: &str,
+    cpu: &str,
+    deadline: Duration,
+) -> Result<(), String> {
     let disk = files::temporary_beside(&root.join("probe.img"));
     fs::write(&disk, boot_disk()).map_err(|error| format!("cannot write a probe disk: {error}"))?;
-    let name = disk.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = disk
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let running = Command::new(qemu)
-        .args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35", "-m", "32"])
+        .args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-machine",
+            "q35",
+            "-m",
+            "32",
+        ])
         .args(["-accel", accelerator, "-cpu", cpu])
         .args(["-device", "isa-debug-exit,iobase=0x501,iosize=2"])
-        .args(["-blockdev", &format!("driver=raw,node-name=probe,read-only=on,file.driver=file,file.filename={name}")])
+        .args([
+            "-blockdev",
+            &format!(
+                "driver=raw,node-name=probe,read-only=on,file.driver=file,file.filename={name}"
+            ),
+        ])
         .args(["-device", "virtio-blk-pci,drive=probe,bootindex=1"])
         .current_dir(root)
         .stdin(Stdio::null())
@@ -134,13 +161,19 @@ async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadl
     let outcome = timeout(deadline, running).await;
     let _ = fs::remove_file(&disk);
     match outcome {
-        Err(_) => Err(format!("a probe guest did not boot within {} s", deadline.as_secs())),
+        Err(_) => Err(format!(
+            "a probe guest did not boot within {} s",
+            deadline.as_secs()
+        )),
         Ok(Err(error)) => Err(format!("QEMU could not be started: {error}")),
         Ok(Ok(output)) if output.status.code() == Some(EXIT_CODE) => Ok(()),
         Ok(Ok(output)) => {
             let words = String::from_utf8_lossy(&output.stderr);
             let last = words.lines().last().unwrap_or("without a word");
-            Err(format!("a probe guest ended with {}: {last}", output.status))
+            Err(format!(
+                "a probe guest ended with {}: {last}",
+                output.status
+            ))
         }
     }
 }
@@ -170,7 +203,9 @@ mod tests {
     #[test]
     fn virtualisation_is_read_from_the_flags_alone() {
         assert!(has_virtualisation("flags\t\t: fpu svm sse\n"));
-        assert!(!has_virtualisation("flags : fpu sse\nmodel name : svm vmx\n"));
+        assert!(!has_virtualisation(
+            "flags : fpu sse\nmodel name : svm vmx\n"
+        ));
     }
 
     #[tokio::test]
@@ -181,10 +216,18 @@ mod tests {
         };
         let root = tempfile::tempdir().unwrap();
         let limit = Duration::from_secs(120);
-        run_probe(&qemu, root.path(), "tcg", "max", limit).await.unwrap();
-        let refusal = run_probe(&qemu, root.path(), "none-such", "max", limit).await.unwrap_err();
+        run_probe(&qemu, root.path(), "tcg", "max", limit)
+            .await
+            .unwrap();
+        let refusal = run_probe(&qemu, root.path(), "none-such", "max", limit)
+            .await
+            .unwrap_err();
         assert!(refusal.contains("none-such"), "{refusal}");
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "the probe cleans up");
+        assert_eq!(
+            fs::read_dir(root.path()).unwrap().count(),
+            0,
+            "the probe cleans up"
+        );
     }
 
     #[tokio::test]

@@ -5,19 +5,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use jiff::Timestamp;
 use machinist_core::{
-    machine::{Architecture, DiskFacts, Facts, GuestFacts, MachineId, MachineKey, NicFacts, Power, PowerState, Want},
+    machine::{Facts, MachineId, MachineKey, Power, PowerState, Want},
     provider::{Change, Health, ProviderError, ProviderResult},
 };
-use tokio::{
-    sync::broadcast,
-    time::{Instant, sleep},
-};
+use tokio::{sync::broadcast, time::sleep};
 
 use super::{
     fault::{Admitted, Fault},
-    options::{SimOptions, Transition},
+    machine::Machine,
+    options::SimOptions,
 };
 
 /// A platform in memory; clones are the same platform.
@@ -70,20 +67,6 @@ struct State {
     faults: HashMap<u64, Fault>,
     next: HashMap<Verb, Vec<Fault>>,
     peak: usize,
-}
-
-#[derive(Debug, Clone)]
-struct Machine {
-    facts: Facts,
-    console: String,
-    /// The state that it is on its way to, and when it gets there.
-    coming: Option<(PowerState, Due)>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Due {
-    Looks(u32),
-    At(Instant),
 }
 
 impl SimCloud {
@@ -150,7 +133,11 @@ impl SimCloud {
         self.hints.subscribe()
     }
 
-    pub(super) async fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
+    pub(super) async fn begin(
+        &self,
+        verb: Verb,
+        key: Option<&MachineKey>,
+    ) -> ProviderResult<Admitted> {
         let fault = {
             let mut state = self.state();
             let index = state.calls.len() as u64;
@@ -180,7 +167,12 @@ impl SimCloud {
     pub(super) fn look(&self, stale: bool, is_wanted: impl Fn(&MachineKey) -> bool) -> Vec<Facts> {
         let mut state = self.state();
         if stale {
-            return state.before.iter().filter(|facts| is_wanted(&facts.key)).cloned().collect();
+            return state
+                .before
+                .iter()
+                .filter(|facts| is_wanted(&facts.key))
+                .cloned()
+                .collect();
         }
         let mut changed = Vec::new();
         let ids: Vec<String> = state.machines.keys().cloned().collect();
@@ -194,7 +186,10 @@ impl SimCloud {
         }
         state.machines.retain(|_, machine| !machine.is_gone());
         let found = state.machines.values().map(|machine| &machine.facts);
-        let found = found.filter(|facts| is_wanted(&facts.key)).cloned().collect();
+        let found = found
+            .filter(|facts| is_wanted(&facts.key))
+            .cloned()
+            .collect();
         drop(state);
         changed.iter().for_each(|key| self.hint(key));
         found
@@ -213,7 +208,10 @@ impl SimCloud {
         }
         let mut state = self.state();
         if self.options.idempotent
-            && let Some(machine) = state.machines.values().find(|machine| machine.facts.key == *key)
+            && let Some(machine) = state
+                .machines
+                .values()
+                .find(|machine| machine.facts.key == *key)
         {
             return Ok(machine.facts.clone());
         }
@@ -227,11 +225,7 @@ impl SimCloud {
         state.remember();
         state.made += 1;
         let id = format!("sim-{}", state.made);
-        let mut machine = Machine {
-            facts: facts(&id, key, want, &self.options.node, state.made),
-            console: String::new(),
-            coming: None,
-        };
+        let mut machine = Machine::new(&id, key, want, &self.options.node, state.made);
         let goal = match want.power {
             Power::On => PowerState::Running,
             Power::Off => PowerState::Stopped,
@@ -245,7 +239,12 @@ impl SimCloud {
         Ok(facts)
     }
 
-    pub(super) fn update(&self, key: &MachineKey, id: &MachineId, change: &Change) -> ProviderResult<()> {
+    pub(super) fn update(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        change: &Change,
+    ) -> ProviderResult<()> {
         let mut state = self.state();
         state.owned(key, id)?;
         state.remember();
@@ -274,14 +273,9 @@ impl SimCloud {
         let mut state = self.state();
         state.owned(key, id)?;
         state.remember();
+        let transition = self.options.transition;
         let machine = state.owned(key, id)?;
-        machine.facts.power = PowerState::Deleting;
-        machine.facts.state = "deleting".to_owned();
-        machine.coming = match self.options.transition {
-            Transition::Immediate => Some((PowerState::Deleting, Due::Looks(0))),
-            Transition::Looks(count) => Some((PowerState::Deleting, Due::Looks(count))),
-            Transition::After(time) => Some((PowerState::Deleting, Due::At(Instant::now() + time))),
-        };
+        machine.leave(transition);
         state.machines.retain(|_, machine| !machine.is_gone());
         drop(state);
         self.hint(key);
@@ -307,11 +301,18 @@ impl SimCloud {
 
 impl State {
     fn count_of(&self, key: &MachineKey) -> usize {
-        self.machines.values().filter(|machine| machine.facts.key == *key).count()
+        self.machines
+            .values()
+            .filter(|machine| machine.facts.key == *key)
+            .count()
     }
 
     fn remember(&mut self) {
-        self.before = self.machines.values().map(|machine| machine.facts.clone()).collect();
+        self.before = self
+            .machines
+            .values()
+            .map(|machine| machine.facts.clone())
+            .collect();
     }
 
     fn owned(&mut self, key: &MachineKey, id: &MachineId) -> ProviderResult<&mut Machine> {
@@ -325,97 +326,5 @@ impl State {
             }),
             Some(machine) => Ok(machine),
         }
-    }
-}
-
-impl Machine {
-    fn go(&mut self, goal: PowerState, transition: Transition) {
-        let due = match transition {
-            Transition::Immediate => Due::Looks(0),
-            Transition::Looks(count) => Due::Looks(count),
-            Transition::After(time) => Due::At(Instant::now() + time),
-        };
-        self.coming = Some((goal, due));
-        self.advance(false);
-    }
-
-    /// Lets time pass; a look counts where transitions are counted in looks.
-    fn advance(&mut self, is_look: bool) -> bool {
-        let Some((goal, due)) = &mut self.coming else {
-            return false;
-        };
-        let over = match due {
-            Due::Looks(0) => true,
-            Due::Looks(left) if is_look => {
-                *left -= 1;
-                false
-            }
-            Due::Looks(_) => false,
-            Due::At(when) => *when <= Instant::now(),
-        };
-        if !over || *goal == PowerState::Deleting {
-            return over;
-        }
-        self.facts.power = *goal;
-        self.coming = None;
-        let is_up = self.facts.power == PowerState::Running;
-        if is_up {
-            self.facts.started = Some(Timestamp::now());
-            self.console = format!("{} is up\n", self.facts.provider_id);
-        }
-        self.facts.state = if is_up { "running" } else { "stopped" }.to_owned();
-        self.facts.nics.iter_mut().for_each(|nic| nic.confirmed = is_up);
-        true
-    }
-
-    fn is_gone(&self) -> bool {
-        match self.coming {
-            Some((PowerState::Deleting, Due::Looks(left))) => left == 0,
-            Some((PowerState::Deleting, Due::At(when))) => when <= Instant::now(),
-            _ => false,
-        }
-    }
-}
-
-fn facts(id: &str, key: &MachineKey, want: &Want, node: &str, number: u64) -> Facts {
-    let [.., high, low] = number.to_be_bytes();
-    let nic = |name: &str| NicFacts {
-        name: name.to_owned(),
-        mac: Some(format!("52:54:01:00:{high:02x}:{low:02x}")),
-        network: Some("sim".to_owned()),
-        private: vec![format!("10.78.{high}.{low}")],
-        ..NicFacts::default()
-    };
-    let disk = |disk: &machinist_core::machine::Disk| DiskFacts {
-        name: disk.name.clone(),
-        device: Some(format!("{id}/{}", disk.name)),
-        size: disk.size.or(Some(1 << 30)),
-        used: Some(0),
-        class: disk.class.clone(),
-    };
-    let mut nics: Vec<NicFacts> = want.nics.iter().map(|declared| nic(&declared.name)).collect();
-    if nics.is_empty() {
-        nics.push(nic("default"));
-    }
-    Facts {
-        id: MachineId::new(id),
-        key: key.clone(),
-        provider_id: format!("sim://{node}/{id}"),
-        power: PowerState::Creating,
-        state: "creating".to_owned(),
-        problem: None,
-        node: Some(node.to_owned()),
-        cpus: Some(want.cpu.count()),
-        memory: Some(want.memory),
-        architecture: Some(Architecture::Amd64),
-        disks: want.disks.iter().map(disk).collect(),
-        nics,
-        guest: Some(GuestFacts {
-            hostname: Some(want.init.hostname.clone()),
-            ..GuestFacts::default()
-        }),
-        created: Some(Timestamp::now()),
-        started: None,
-        details: BTreeMap::new(),
     }
 }

@@ -7,6 +7,7 @@
 
 mod cloud;
 mod fault;
+mod machine;
 mod options;
 
 use async_trait::async_trait;
@@ -64,7 +65,9 @@ impl Provider for Sim {
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         let call = self.cloud.begin(Verb::List, None).await?;
-        let found = self.cloud.look(call.is_stale(), |of| of.cluster() == cluster);
+        let found = self
+            .cloud
+            .look(call.is_stale(), |of| of.cluster() == cluster);
         call.end(found)
     }
 
@@ -111,7 +114,9 @@ impl Console for Sim {
     ) -> ProviderResult<Vec<u8>> {
         let call = self.cloud.begin(Verb::Console, Some(key)).await?;
         let text = self.cloud.console(key, id)?;
-        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+        let from = usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(text.len());
         call.end(text.as_bytes()[from..].to_vec())
     }
 }

@@ -47,7 +47,8 @@ async fn a_stale_look_tells_what_was_before_the_last_change() {
     sim.cloud().fault_next(Verb::Find, Fault::Stale);
     assert!(sim.find(&key()).await.unwrap().is_empty());
     assert_eq!(sim.find(&key()).await.unwrap().len(), 1);
-    sim.cloud().fault_next(Verb::Find, Fault::Throttle { retry_after: None });
+    sim.cloud()
+        .fault_next(Verb::Find, Fault::Throttle { retry_after: None });
     assert_eq!(sim.find(&key()).await.unwrap_err().reason(), "ProviderBusy");
 }
 
@@ -65,9 +66,15 @@ async fn changes_take_their_time() {
     assert_eq!(facts.power, PowerState::Creating);
     assert_eq!(begun.elapsed(), Duration::from_secs(1));
     tokio::time::advance(minute).await;
-    assert_eq!(sim.find(&key()).await.unwrap()[0].power, PowerState::Running);
+    assert_eq!(
+        sim.find(&key()).await.unwrap()[0].power,
+        PowerState::Running
+    );
     sim.delete(&key(), &facts.id).await.unwrap();
-    assert_eq!(sim.find(&key()).await.unwrap()[0].power, PowerState::Deleting);
+    assert_eq!(
+        sim.find(&key()).await.unwrap()[0].power,
+        PowerState::Deleting
+    );
     tokio::time::advance(minute).await;
     assert!(sim.find(&key()).await.unwrap().is_empty());
 }
@@ -83,5 +90,12 @@ async fn looks_are_counted() {
     for _ in 0..3 {
         seen.push(sim.find(&key()).await.unwrap()[0].power);
     }
-    assert_eq!(seen, [PowerState::Creating, PowerState::Creating, PowerState::Running]);
+    assert_eq!(
+        seen,
+        [
+            PowerState::Creating,
+            PowerState::Creating,
+            PowerState::Running
+        ]
+    );
 }
