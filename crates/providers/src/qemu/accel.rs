@@ -11,8 +11,13 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde::{Deserialize, Serialize};
-use tokio::{process::Command, sync::OnceCell, time::timeout};
+use tokio::{
+    process::{Child, Command},
+    sync::OnceCell,
+    time::timeout,
+};
 
 use super::{binary, config::Accelerator};
 use crate::shared::files;
@@ -133,7 +138,7 @@ async fn run_probe(
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let running = Command::new(qemu)
+    let spawned = Command::new(qemu)
         .args([
             "-nodefaults",
             "-no-user-config",
@@ -156,8 +161,14 @@ async fn run_probe(
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .kill_on_drop(true)
-        .output();
+        .spawn();
+    let running = async {
+        let child = spawned?;
+        bound(&child, deadline);
+        child.wait_with_output().await
+    };
     let outcome = timeout(deadline, running).await;
     let _ = fs::remove_file(&disk);
     match outcome {
@@ -175,6 +186,21 @@ async fn run_probe(
                 output.status
             ))
         }
+    }
+}
+
+/// Sees to it that a guest that goes round in circles ends even when this process is
+/// killed before the deadline.
+fn bound(child: &Child, deadline: Duration) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok());
+    let seconds = Some(deadline.as_secs() + 1);
+    let limit = Rlimit {
+        current: seconds,
+        maximum: seconds,
+    };
+    if let Some(pid) = pid.and_then(Pid::from_raw) {
+        // The deadline still holds without it.
+        let _ = prlimit(Some(pid), Resource::Cpu, limit);
     }
 }
 
