@@ -10,4 +10,4 @@ pub mod sim;
 
 pub use qemu::{Accelerator, Network, Qemu, QemuConfig, QemuError};
 pub use shared::images::Progress;
-//pub use sim::{Sim, SimCloud, SimOptions};
+pub use sim::{Sim, SimCloud, SimOptions};

@@ -1,11 +1,18 @@
 //! A real guest under QEMU: it boots, runs its user data, is stopped, started and removed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
 
 mod common;
 
 use std::{net::TcpListener, time::Duration};
 
-use common::{LIMIT, config, empty, fresh_key, guest_image, has_qemu, image, processes, until};
+use common::{
+    LIMIT, Root, config, empty, fresh_key, guest_image, has_qemu, image, processes, until,
+};
 use machinist_core::{
     machine::{MachineId, MachineKey, Power, PowerState},
     provider::{Change, Provider},
@@ -24,7 +31,10 @@ async fn await_marker(qemu: &Qemu, key: &MachineKey, id: &MachineId) {
         if text.contains(MARKER) {
             return;
         }
-        assert!(Instant::now() < deadline, "the guest did not print its marker:\n{text}");
+        assert!(
+            Instant::now() < deadline,
+            "the guest did not print its marker:\n{text}"
+        );
         sleep(Duration::from_millis(100)).await;
     }
 }
@@ -35,7 +45,7 @@ async fn a_guest_lives_its_whole_life() {
         return;
     }
     let Some(path) = guest_image() else { return };
-    let root = tempfile::tempdir().unwrap();
+    let root = Root::new();
     let qemu = Qemu::new(QemuConfig {
         stop_grace: LIMIT,
         ..config(root.path())
@@ -50,22 +60,45 @@ async fn a_guest_lives_its_whole_life() {
 
     let facts = qemu.create(&key, &want).await.unwrap();
     assert_eq!(facts.power, PowerState::Running);
-    assert_eq!(facts.disks[0].size, Some(2 << 30), "the disk is grown to what was asked for");
+    assert_eq!(
+        facts.disks[0].size,
+        Some(2 << 30),
+        "the disk is grown to what was asked for"
+    );
     await_marker(&qemu, &key, &facts.id).await;
-    let confirmed = until(&qemu, &key, "confirmed by the guest's agent", |facts| facts.nics[0].confirmed).await;
-    assert_eq!(confirmed.nics[0].private, facts.nics[0].private, "the guest has the address that was reserved for it");
+    let confirmed = until(&qemu, &key, "confirmed by the guest's agent", |facts| {
+        facts.nics[0].confirmed
+    })
+    .await;
+    assert_eq!(
+        confirmed.nics[0].private, facts.nics[0].private,
+        "the guest has the address that was reserved for it"
+    );
     let guest = confirmed.guest.expect("the agent tells about the guest");
     assert_eq!(guest.hostname.as_deref(), Some("guest"));
 
     let asked = Instant::now();
-    qemu.update(&key, &facts.id, &Change::Power(Power::Off)).await.unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(30), "stopping does not hold up its caller");
-    until(&qemu, &key, "stopped", |facts| facts.power == PowerState::Stopped).await;
+    qemu.update(&key, &facts.id, &Change::Power(Power::Off))
+        .await
+        .unwrap();
+    assert!(
+        asked.elapsed() < Duration::from_secs(30),
+        "stopping does not hold up its caller"
+    );
+    until(&qemu, &key, "stopped", |facts| {
+        facts.power == PowerState::Stopped
+    })
+    .await;
     assert!(asked.elapsed() < LIMIT, "the guest shut itself down");
     assert_eq!(processes(&key), Vec::<i32>::new());
 
-    qemu.update(&key, &facts.id, &Change::Power(Power::On)).await.unwrap();
-    let again = until(&qemu, &key, "running again", |facts| facts.power == PowerState::Running).await;
+    qemu.update(&key, &facts.id, &Change::Power(Power::On))
+        .await
+        .unwrap();
+    let again = until(&qemu, &key, "running again", |facts| {
+        facts.power == PowerState::Running
+    })
+    .await;
     assert_eq!(again.id, facts.id);
     await_marker(&qemu, &key, &facts.id).await;
 
@@ -75,6 +108,11 @@ async fn a_guest_lives_its_whole_life() {
     assert_eq!(processes(&key), Vec::<i32>::new());
     assert!(!root.path().join("machines").join(key.machine()).exists());
     TcpListener::bind(("127.0.0.1", port)).expect("the forwarded port is free again");
-    let images = std::fs::read_dir(root.path().join("images")).unwrap().count();
-    assert_eq!(images, 0, "the link to the image is gone with its last user");
+    let images = std::fs::read_dir(root.path().join("images"))
+        .unwrap()
+        .count();
+    assert_eq!(
+        images, 0,
+        "the link to the image is gone with its last user"
+    );
 }

@@ -11,8 +11,13 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde::{Deserialize, Serialize};
-use tokio::{process::Command, sync::OnceCell, time::timeout};
+use tokio::{
+    process::{Child, Command},
+    sync::OnceCell,
+    time::timeout,
+};
 
 use super::{binary, config::Accelerator};
 use crate::shared::files;
@@ -103,7 +108,10 @@ async fn try_kvm(qemu: &Path, root: &Path) -> Result<(), String> {
     // /dev/kvm that needs a patched guest would cost each first start the whole deadline.
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if !has_virtualisation(&cpu) {
-        return Err("the processor shows neither vmx nor svm, so /dev/kvm cannot run an ordinary guest".to_owned());
+        return Err(
+            "the processor shows neither vmx nor svm, so /dev/kvm cannot run an ordinary guest"
+                .to_owned(),
+        );
     }
     run_probe(qemu, root, "kvm", "host", DEADLINE).await
 }
@@ -116,32 +124,83 @@ fn has_virtualisation(cpuinfo: &str) -> bool {
 }
 
 /// Boots the probe guest; `Ok` when it ran to its end.
-async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadline: Duration) -> Result<(), String> {
+async fn run_probe(
+    qemu: &Path,
+    root: &Path,
+    accelerator: &str,
+    cpu: &str,
+    deadline: Duration,
+) -> Result<(), String> {
     let disk = files::temporary_beside(&root.join("probe.img"));
-    fs::write(&disk, boot_sector()).map_err(|error| format!("cannot write a probe disk: {error}"))?;
-    let name = disk.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let running = Command::new(qemu)
-        .args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35", "-m", "32"])
+    fs::write(&disk, boot_disk()).map_err(|error| format!("cannot write a probe disk: {error}"))?;
+    let name = disk
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let spawned = Command::new(qemu)
+        .args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-machine",
+            "q35",
+            "-m",
+            "32",
+        ])
         .args(["-accel", accelerator, "-cpu", cpu])
         .args(["-device", "isa-debug-exit,iobase=0x501,iosize=2"])
-        .args(["-blockdev", &format!("driver=raw,node-name=probe,read-only=on,file.driver=file,file.filename={name}")])
+        .args([
+            "-blockdev",
+            &format!(
+                "driver=raw,node-name=probe,read-only=on,file.driver=file,file.filename={name}"
+            ),
+        ])
         .args(["-device", "virtio-blk-pci,drive=probe,bootindex=1"])
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .kill_on_drop(true)
-        .output();
+        .spawn();
+    let running = async {
+        let child = spawned?;
+        bound(&child, deadline);
+        child.wait_with_output().await
+    };
     let outcome = timeout(deadline, running).await;
     let _ = fs::remove_file(&disk);
     match outcome {
-        Err(_) => Err(format!("a probe guest did not boot within {} s", deadline.as_secs())),
+        Err(_) => Err(format!(
+            "a probe guest did not boot within {} s",
+            deadline.as_secs()
+        )),
         Ok(Err(error)) => Err(format!("QEMU could not be started: {error}")),
         Ok(Ok(output)) if output.status.code() == Some(EXIT_CODE) => Ok(()),
         Ok(Ok(output)) => {
             let words = String::from_utf8_lossy(&output.stderr);
             let last = words.lines().last().unwrap_or("without a word");
-            Err(format!("a probe guest ended with {}: {last}", output.status))
+            Err(format!(
+                "a probe guest ended with {}: {last}",
+                output.status
+            ))
         }
+    }
+}
+
+/// Sees to it that a guest that goes round in circles ends even when this process is
+/// killed before the deadline.
+fn bound(child: &Child, deadline: Duration) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok());
+    let seconds = Some(deadline.as_secs() + 1);
+    let limit = Rlimit {
+        current: seconds,
+        maximum: seconds,
+    };
+    if let Some(pid) = pid.and_then(Pid::from_raw) {
+        // The deadline still holds without it.
+        let _ = prlimit(Some(pid), Resource::Cpu, limit);
     }
 }
 
@@ -153,12 +212,14 @@ async fn run_probe(qemu: &Path, root: &Path, accelerator: &str, cpu: &str, deadl
 /// out dx, al       ; ends QEMU with exit code 0x31 * 2 + 1
 /// hlt
 /// ```
-fn boot_sector() -> [u8; 512] {
+///
+/// The BIOS does not boot from a disk of one sector, so the rest is filled up.
+fn boot_disk() -> Vec<u8> {
     let code = [0xba, 0x01, 0x05, 0xb0, 0x31, 0xee, 0xf4];
-    let mut sector = [0; 512];
-    sector[..code.len()].copy_from_slice(&code);
-    sector[510..].copy_from_slice(&[0x55, 0xaa]);
-    sector
+    let mut disk = vec![0; 1 << 20];
+    disk[..code.len()].copy_from_slice(&code);
+    disk[510..512].copy_from_slice(&[0x55, 0xaa]);
+    disk
 }
 
 #[cfg(test)]
@@ -168,7 +229,9 @@ mod tests {
     #[test]
     fn virtualisation_is_read_from_the_flags_alone() {
         assert!(has_virtualisation("flags\t\t: fpu svm sse\n"));
-        assert!(!has_virtualisation("flags : fpu sse\nmodel name : svm vmx\n"));
+        assert!(!has_virtualisation(
+            "flags : fpu sse\nmodel name : svm vmx\n"
+        ));
     }
 
     #[tokio::test]
@@ -179,10 +242,18 @@ mod tests {
         };
         let root = tempfile::tempdir().unwrap();
         let limit = Duration::from_secs(120);
-        run_probe(&qemu, root.path(), "tcg", "max", limit).await.unwrap();
-        let refusal = run_probe(&qemu, root.path(), "none-such", "max", limit).await.unwrap_err();
+        run_probe(&qemu, root.path(), "tcg", "max", limit)
+            .await
+            .unwrap();
+        let refusal = run_probe(&qemu, root.path(), "none-such", "max", limit)
+            .await
+            .unwrap_err();
         assert!(refusal.contains("none-such"), "{refusal}");
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "the probe cleans up");
+        assert_eq!(
+            fs::read_dir(root.path()).unwrap().count(),
+            0,
+            "the probe cleans up"
+        );
     }
 
     #[tokio::test]

@@ -73,7 +73,10 @@ async fn converse(dir: &Path) -> Option<Report> {
         stream: BufReader::new(stream),
     };
     agent.synchronise().await?;
-    let interfaces: Vec<Interface> = agent.execute("guest-network-get-interfaces").await.unwrap_or_default();
+    let interfaces: Vec<Interface> = agent
+        .execute("guest-network-get-interfaces")
+        .await
+        .unwrap_or_default();
     let name: Option<HostName> = agent.execute("guest-get-host-name").await;
     let os: OsInfo = agent.execute("guest-get-osinfo").await.unwrap_or_default();
     Some(Report {
@@ -135,7 +138,11 @@ impl Agent {
     async fn execute<T: DeserializeOwned>(&mut self, command: &str) -> Option<T> {
         let request: Value = json!({"execute": command});
         let line = format!("{request}\n");
-        self.stream.get_mut().write_all(line.as_bytes()).await.ok()?;
+        self.stream
+            .get_mut()
+            .write_all(line.as_bytes())
+            .await
+            .ok()?;
         self.answer::<T>().await?.value
     }
 

@@ -39,7 +39,9 @@ pub(super) fn image_tool() -> Result<PathBuf, ProviderError> {
 
 fn search(name: &str, package: &str) -> Result<PathBuf, ProviderError> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
+    let found = env::split_paths(&path)
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file());
     found.ok_or_else(|| ProviderError::Unsupported {
         what: format!(
             "running machines: {name} is not in PATH ({}); install it (Debian: apt-get install {package})",
@@ -59,7 +61,9 @@ pub(super) async fn version(qemu: &Path) -> Result<String, ProviderError> {
         .kill_on_drop(true)
         .output()
         .await
-        .map_err(|source| ProviderError::transport(format!("cannot run {}", qemu.display()), source))?;
+        .map_err(|source| {
+            ProviderError::transport(format!("cannot run {}", qemu.display()), source)
+        })?;
     let text = String::from_utf8_lossy(&output.stdout);
     let version = text
         .split_whitespace()
@@ -67,6 +71,9 @@ pub(super) async fn version(qemu: &Path) -> Result<String, ProviderError> {
         .nth(1);
     version.map(str::to_owned).ok_or_else(|| {
         let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        ProviderError::transport(format!("{} does not say its version", qemu.display()), words)
+        ProviderError::transport(
+            format!("{} does not say its version", qemu.display()),
+            words,
+        )
     })
 }

@@ -6,15 +6,8 @@
 use std::ffi::OsString;
 
 use super::{
-    agent,
-    config::Accelerator,
-    disk,
-    firmware,
-    network::Interface,
-    process::PID_FILE,
-    qmp,
-    record::Record,
-    seed,
+    agent, config::Accelerator, disk, firmware, network::Interface, process::PID_FILE, qmp,
+    record::Record, seed,
 };
 
 /// Where the guest's serial console can be attached to.
@@ -70,7 +63,10 @@ fn identity(line: &mut Line, record: &Record) {
     line.option("-name", &format!("guest={name},debug-threads=on"));
     line.option("-uuid", &record.uuid);
     let serial = format!("{}/{}", record.cluster, record.machine);
-    line.option("-smbios", &format!("type=1,manufacturer=Machinist,product=Machine,serial={serial}"));
+    line.option(
+        "-smbios",
+        &format!("type=1,manufacturer=Machinist,product=Machine,serial={serial}"),
+    );
 }
 
 fn platform(line: &mut Line, record: &Record, accelerator: Accelerator) {
@@ -93,7 +89,10 @@ fn platform(line: &mut Line, record: &Record, accelerator: Accelerator) {
     let count = asked.sockets * asked.cores * asked.threads;
     line.option(
         "-smp",
-        &format!("cpus={count},sockets={},cores={},threads={}", asked.sockets, asked.cores, asked.threads),
+        &format!(
+            "cpus={count},sockets={},cores={},threads={}",
+            asked.sockets, asked.cores, asked.threads
+        ),
     );
     line.option("-m", &format!("size={}K", asked.memory.div_ceil(1024)));
     line.option("-rtc", "base=utc");
@@ -108,15 +107,24 @@ fn platform(line: &mut Line, record: &Record, accelerator: Accelerator) {
         }
         line.option(
             "-drive",
-            &format!("if=pflash,unit=0,format=raw,readonly=on,file={}", firmware::CODE),
+            &format!(
+                "if=pflash,unit=0,format=raw,readonly=on,file={}",
+                firmware::CODE
+            ),
         );
-        line.option("-drive", &format!("if=pflash,unit=1,format=raw,file={}", firmware::VARIABLES));
+        line.option(
+            "-drive",
+            &format!("if=pflash,unit=1,format=raw,file={}", firmware::VARIABLES),
+        );
     }
 }
 
 fn control(line: &mut Line) {
     for (id, path) in [("qmp", qmp::COMMANDS), ("events", qmp::EVENTS)] {
-        line.option("-chardev", &format!("socket,id={id},path={path},server=on,wait=off"));
+        line.option(
+            "-chardev",
+            &format!("socket,id={id},path={path},server=on,wait=off"),
+        );
         line.option("-mon", &format!("chardev={id},mode=control"));
     }
     line.option(
@@ -140,7 +148,17 @@ fn disks(line: &mut Line, record: &Record) {
             &format!("driver=qcow2,node-name=disk{place},discard=unmap,file.driver=file,file.filename={file}"),
         );
         // Guests see at most twenty bytes of a serial number.
-        let serial: String = asked.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).take(20).collect();
+        let serial: String = asked
+            .name
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+            .take(20)
+            .collect();
+        let serial = if serial.is_empty() {
+            format!("disk{place}")
+        } else {
+            serial
+        };
         line.device(&format!(
             "virtio-blk-pci,id=disk{place},drive=disk{place},serial={serial},bootindex={}",
             place + 1
@@ -149,7 +167,10 @@ fn disks(line: &mut Line, record: &Record) {
     if record.asked.seed {
         line.option(
             "-blockdev",
-            &format!("driver=raw,node-name=seed,read-only=on,file.driver=file,file.filename={}", seed::FILE),
+            &format!(
+                "driver=raw,node-name=seed,read-only=on,file.driver=file,file.filename={}",
+                seed::FILE
+            ),
         );
         line.device("virtio-blk-pci,id=seed,drive=seed,serial=cidata");
     }
@@ -159,10 +180,11 @@ fn nic(line: &mut Line, place: usize, interface: &Interface, ssh_port: Option<u1
     let forward = ssh_port.map_or_else(String::new, |port| {
         format!(",hostfwd=tcp:127.0.0.1:{port}-{}:22", interface.address)
     });
+    // Its IPv6 prefix is the same for every guest, so an address of it would say nothing.
     line.option(
         "-netdev",
         &format!(
-            "user,id=net{place},net={},dhcpstart={}{forward}",
+            "user,id=net{place},ipv6=off,net={},dhcpstart={}{forward}",
             interface.network, interface.address
         ),
     );
@@ -171,4 +193,87 @@ fn nic(line: &mut Line, place: usize, interface: &Interface, ssh_port: Option<u1
         "virtio-net-pci,id=nic{place},netdev=net{place},mac={},romfile=",
         interface.mac
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use machinist_core::machine::{Firmware, MachineKey};
+
+    use super::*;
+    use crate::conformance::smallest_want;
+
+    fn line(accelerator: Accelerator) -> Vec<String> {
+        let key = MachineKey::new("cluster", "11111111-2222-4333-8444-555555555555").unwrap();
+        let mut want = smallest_want("a,b");
+        want.disks.push(machinist_core::machine::Disk {
+            name: "data with a very long, odd name".to_owned(),
+            ..want.disks[0].clone()
+        });
+        want.cpu.cores = 3;
+        want.firmware = Firmware::Uefi { secure_boot: false };
+        let mut record = Record::new(&key, &want, None);
+        record.ssh_port = Some(2222);
+        let interface = Interface {
+            name: "default".to_owned(),
+            mac: "52:54:00:00:00:01".to_owned(),
+            network: "10.77.0.0/16".to_owned(),
+            address: Ipv4Addr::new(10, 77, 0, 16),
+        };
+        let arguments = arguments(&record, &[interface.clone(), interface], accelerator);
+        arguments
+            .into_iter()
+            .map(|arg| arg.into_string().unwrap())
+            .collect()
+    }
+
+    fn has(line: &[String], option: &str, value: &str) -> bool {
+        line.windows(2)
+            .any(|pair| pair[0] == option && pair[1] == value)
+    }
+
+    #[test]
+    fn the_command_line_carries_the_tag_and_what_was_asked_for() {
+        let line = line(Accelerator::Tcg);
+        for (option, value) in [
+            ("-name", "guest=default/a,,b,debug-threads=on"),
+            ("-uuid", "11111111-2222-4333-8444-555555555555"),
+            ("-smp", "cpus=3,sockets=1,cores=3,threads=1"),
+            ("-m", "size=32768K"),
+            ("-accel", "tcg,thread=multi,tb-size=32"),
+            (
+                "-device",
+                "virtio-blk-pci,id=disk0,drive=disk0,serial=boot,bootindex=1",
+            ),
+            (
+                "-device",
+                "virtio-blk-pci,id=disk1,drive=disk1,serial=datawithaverylongodd,bootindex=2",
+            ),
+            ("-drive", "if=pflash,unit=1,format=raw,file=variables.fd"),
+            (
+                "-netdev",
+                "user,id=net0,ipv6=off,net=10.77.0.0/16,dhcpstart=10.77.0.16,hostfwd=tcp:127.0.0.1:2222-10.77.0.16:22",
+            ),
+            (
+                "-netdev",
+                "user,id=net1,ipv6=off,net=10.77.0.0/16,dhcpstart=10.77.0.16",
+            ),
+        ] {
+            assert!(
+                has(&line, option, value),
+                "{option} {value} is not in {line:#?}"
+            );
+        }
+        assert!(
+            line.iter().all(|arg| !arg.starts_with('/')),
+            "every path is relative"
+        );
+    }
+
+    #[test]
+    fn kvm_is_used_when_it_was_chosen() {
+        let line = line(Accelerator::Kvm);
+        assert!(has(&line, "-accel", "kvm") && has(&line, "-cpu", "host"));
+    }
 }

@@ -10,16 +10,8 @@ use machinist_core::{
 use tokio::time::timeout;
 
 use super::{
-    binary, disk,
-    disk::Base,
-    error::io_fault,
-    firmware,
-    host::Host,
-    layout::DirLock,
-    network,
-    power::being_removed,
-    record::Record,
-    seed, validate,
+    binary, disk, disk::Base, error::io_fault, firmware, host::Host, layout::DirLock, network,
+    power::being_removed, record::Record, seed, validate,
 };
 use crate::shared::{
     files,
@@ -30,7 +22,11 @@ use crate::shared::{
 const ATTEMPTS: u32 = 3;
 
 impl Host {
-    pub(super) async fn create(self: &Arc<Host>, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
+    pub(super) async fn create(
+        self: &Arc<Host>,
+        key: &MachineKey,
+        want: &Want,
+    ) -> ProviderResult<Facts> {
         for _ in 0..ATTEMPTS {
             if let Some(facts) = self.existing(key, want).await? {
                 return Ok(facts);
@@ -48,7 +44,7 @@ impl Host {
             disk::check(&record, base.as_ref())?;
             network::interfaces(&record, self.config.network)?;
             if let Some((lock, mut record)) = self.reserve(key, record).await? {
-                let made = self.make(&mut record, want, base.as_ref()).await;
+                let made = self.make(&lock, &mut record, want, base.as_ref()).await;
                 if let Err(error) = made {
                     // It never ran: nothing in it is worth keeping, and the retry begins anew.
                     if !self.lives(&record)? {
@@ -69,7 +65,11 @@ impl Host {
 
     /// The machine, when it exists; it is started when it should run. What a crash left of
     /// one that was never made is removed.
-    async fn existing(self: &Arc<Host>, key: &MachineKey, want: &Want) -> ProviderResult<Option<Facts>> {
+    async fn existing(
+        self: &Arc<Host>,
+        key: &MachineKey,
+        want: &Want,
+    ) -> ProviderResult<Option<Facts>> {
         let uid = key.machine();
         self.layout.sweep(uid)?;
         let Some(lock) = self.layout.lock(uid).await? else {
@@ -105,7 +105,10 @@ impl Host {
     /// The image's file, once it is here.
     async fn base(&self, image: &Image) -> ProviderResult<Base> {
         let fault = |error| ImageError::into_provider(error, &image.reference);
-        let resolved = self.images.resolve(image).map_err(|error| fault(Arc::new(error)))?;
+        let resolved = self
+            .images
+            .resolve(image)
+            .map_err(|error| fault(Arc::new(error)))?;
         match timeout(self.config.image_wait, self.images.fetch(&resolved)).await {
             Ok(Ok(path)) => Base::open(path).map_err(|error| fault(Arc::new(error))),
             Ok(Err(error)) => Err(fault(error)),
@@ -116,7 +119,9 @@ impl Host {
     fn fetching(&self, image: &Image, resolved: &Resolved) -> ProviderError {
         let progress = self.images.progress(resolved).unwrap_or_default();
         let done = files::human_size(progress.done);
-        let of = progress.total.map_or_else(String::new, |total| format!(" of {}", files::human_size(total)));
+        let of = progress.total.map_or_else(String::new, |total| {
+            format!(" of {}", files::human_size(total))
+        });
         ProviderError::Busy {
             reason: format!("fetching image {}: {done}{of}", image.reference),
             retry_after: Some(Duration::from_secs(1)),
@@ -125,7 +130,11 @@ impl Host {
 
     /// Makes the machine's directory with its record and takes its lock; `None` when it
     /// exists by now, or when the image left the cache.
-    async fn reserve(&self, key: &MachineKey, mut record: Record) -> ProviderResult<Option<(DirLock, Record)>> {
+    async fn reserve(
+        &self,
+        key: &MachineKey,
+        mut record: Record,
+    ) -> ProviderResult<Option<(DirLock, Record)>> {
         let _all = self.layout.lock_all().await?;
         let image = record.image.as_deref().map(|name| self.images.path(name));
         if self.layout.dir(key.machine()).exists() || image.is_some_and(|path| !path.exists()) {
@@ -138,9 +147,15 @@ impl Host {
         Ok(Some((lock, record)))
     }
 
-    async fn make(self: &Arc<Host>, record: &mut Record, want: &Want, base: Option<&Base>) -> ProviderResult<()> {
+    async fn make(
+        self: &Arc<Host>,
+        lock: &DirLock,
+        record: &mut Record,
+        want: &Want,
+        base: Option<&Base>,
+    ) -> ProviderResult<()> {
         let dir = self.layout.dir(&record.machine);
-        disk::make(&dir, record, base).await?;
+        disk::make(&dir, record, base, lock).await?;
         if record.asked.seed {
             let path = dir.join(seed::FILE);
             let fault = |source| io_fault("write", &path, source);

@@ -5,13 +5,12 @@ use std::{
     io::Read,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    process::Stdio,
 };
 
 use machinist_core::{machine::DiskFacts, provider::ProviderError};
 use tokio::process::Command;
 
-use super::{binary, error, record::Record};
+use super::{binary, error, layout::DirLock, record::Record};
 use crate::shared::{
     files::human_size,
     images::{Format, ImageError, inspect},
@@ -62,7 +61,10 @@ pub(super) fn check(record: &Record, base: Option<&Base>) -> Result<(), Provider
             (None, None) | (Some(0), None) => {
                 return Err(rejected(
                     "none".to_owned(),
-                    format!("disk {} has no image to take its size from; declare a size", disk.name),
+                    format!(
+                        "disk {} has no image to take its size from; declare a size",
+                        disk.name
+                    ),
                 ));
             }
             _ => {}
@@ -72,7 +74,12 @@ pub(super) fn check(record: &Record, base: Option<&Base>) -> Result<(), Provider
 }
 
 /// Makes every disk.
-pub(super) async fn make(dir: &Path, record: &Record, base: Option<&Base>) -> Result<(), ProviderError> {
+pub(super) async fn make(
+    dir: &Path,
+    record: &Record,
+    base: Option<&Base>,
+    lock: &DirLock,
+) -> Result<(), ProviderError> {
     for (place, disk) in record.asked.disks.iter().enumerate() {
         let mut command = Command::new(binary::image_tool()?);
         command.args(["create", "-q", "-f", "qcow2"]);
@@ -90,12 +97,15 @@ pub(super) async fn make(dir: &Path, record: &Record, base: Option<&Base>) -> Re
             // QEMU's tools count in sectors.
             command.arg(size.next_multiple_of(512).to_string());
         }
+        let fault = |source| ProviderError::transport("cannot run qemu-img", source);
+        // A killed control plane leaves this program running: nobody else may take the
+        // directory before it is done.
         let output = command
             .current_dir(dir)
-            .stdin(Stdio::null())
+            .stdin(lock.lend().map_err(fault)?)
             .output()
             .await
-            .map_err(|source| ProviderError::transport("cannot run qemu-img", source))?;
+            .map_err(fault)?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             if words.contains("No space left on device") {
@@ -130,5 +140,6 @@ fn virtual_size(path: &Path) -> Option<u64> {
     let mut head = [0; 32];
     File::open(path).ok()?.read_exact(&mut head).ok()?;
     let size = head[24..32].try_into().ok()?;
-    head.starts_with(b"QFI\xfb").then(|| u64::from_be_bytes(size))
+    head.starts_with(b"QFI\xfb")
+        .then(|| u64::from_be_bytes(size))
 }

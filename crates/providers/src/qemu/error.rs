@@ -43,6 +43,9 @@ pub(super) fn full(path: &Path, what: &str) -> ProviderError {
     let free = there.and_then(|parent| files::space(parent).ok());
     let free = free.map_or_else(|| "no".to_owned(), |(_, free)| files::human_size(free));
     ProviderError::NoCapacity {
-        reason: format!("cannot {what} {}: the disk is full ({free} free)", path.display()),
+        reason: format!(
+            "cannot {what} {}: the disk is full ({free} free)",
+            path.display()
+        ),
     }
 }

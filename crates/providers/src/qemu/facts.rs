@@ -1,12 +1,13 @@
 //! What a machine is now: read from its record, its process and its guest.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use machinist_core::{
     machine::{Architecture, Facts, MachineId, NicFacts, PowerState},
     provider::{ProviderError, ProviderResult},
 };
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
 
 use super::{
     agent::{self, Report},
@@ -20,12 +21,25 @@ use super::{
     record::{Goal, Record},
 };
 
+/// How long QEMU may take to be gone after it stopped answering.
+const ENDING: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What QEMU says.
 struct Status {
     /// Its run state, such as `running`.
     state: String,
     /// Whether the guest has opened the agent's channel.
     agent: bool,
+}
+
+impl Status {
+    fn bare(state: &str) -> Status {
+        Status {
+            state: state.to_owned(),
+            agent: false,
+        }
+    }
 }
 
 impl Host {
@@ -44,7 +58,9 @@ impl Host {
             .key()
             .map_err(|source| ProviderError::transport("reading a machine's key", source))?;
         let interfaces = network::interfaces(record, self.config.network)?;
-        let nics = interfaces.into_iter().map(|interface| nic(interface, report.as_ref()));
+        let nics = interfaces
+            .into_iter()
+            .map(|interface| nic(interface, report.as_ref()));
         Ok(Facts {
             id: MachineId::new(record.machine.clone()),
             key,
@@ -65,29 +81,32 @@ impl Host {
         })
     }
 
-    /// What QEMU says; `None` when there is none. A process that lives and does not answer
-    /// is a doubt, unless somebody is just starting it.
+    /// What QEMU says; `None` when there is none. Of a process that lives and does not
+    /// answer that much is known: it can be ended, and one such guest must not hide the
+    /// others from whoever lists them.
     async fn status(&self, record: &Record, dir: &Path) -> ProviderResult<Option<Status>> {
         if !record.made || !self.lives(record)? {
             return Ok(None);
         }
-        let error = match ask(dir).await {
-            Ok(status) => return Ok(Some(status)),
-            Err(error) => error,
-        };
-        if !self.lives(record)? {
-            return Ok(None);
+        let deadline = Instant::now() + ENDING;
+        loop {
+            match timeout(ENDING, ask(dir)).await {
+                Ok(Ok(status)) => return Ok(Some(status)),
+                Ok(Err(_)) => {}
+                Err(_) => break,
+            }
+            if matches!(self.layout.try_lock(&record.machine)?, Taken::Busy) {
+                return Ok(Some(Status::bare("starting")));
+            }
+            // A QEMU that ends takes its sockets away first, and lives on for a moment.
+            if process::wait_gone(dir, PAUSE).await.unwrap_or(false) {
+                return Ok(None);
+            }
+            if Instant::now() >= deadline {
+                break;
+            }
         }
-        if matches!(self.layout.try_lock(&record.machine)?, Taken::Busy) {
-            return Ok(Some(Status {
-                state: "starting".to_owned(),
-                agent: false,
-            }));
-        }
-        Err(ProviderError::transport(
-            format!("the QEMU process of machine {} lives but cannot be asked", record.name),
-            error,
-        ))
+        Ok(Some(Status::bare("unresponsive")))
     }
 
     /// What the guest says; a guest too busy to answer is believed to be as it was when it
@@ -112,7 +131,9 @@ async fn ask(dir: &Path) -> Result<Status, QmpError> {
     let is_open = |channel: &Value| channel["label"] == "agent" && channel["frontend-open"] == true;
     Ok(Status {
         state: status["status"].as_str().unwrap_or("unknown").to_owned(),
-        agent: channels.as_array().is_some_and(|all| all.iter().any(is_open)),
+        agent: channels
+            .as_array()
+            .is_some_and(|all| all.iter().any(is_open)),
     })
 }
 
@@ -136,7 +157,10 @@ fn power(record: &Record, status: Option<&str>) -> (PowerState, String) {
 
 fn problem(state: &str) -> String {
     match state {
-        "io-error" => "QEMU paused the guest because its disk could not be written; is the host's disk full?".to_owned(),
+        "io-error" => {
+            "QEMU paused the guest because its disk could not be written; is the host's disk full?"
+                .to_owned()
+        }
         "internal-error" => "QEMU stopped the guest after an internal error".to_owned(),
         "guest-panicked" => "the guest's kernel panicked".to_owned(),
         other => format!("QEMU says {other}"),
@@ -148,7 +172,9 @@ fn nic(interface: network::Interface, report: Option<&Report>) -> NicFacts {
     NicFacts {
         name: interface.name,
         network: Some("user".to_owned()),
-        private: seen.cloned().unwrap_or_else(|| vec![interface.address.to_string()]),
+        private: seen
+            .cloned()
+            .unwrap_or_else(|| vec![interface.address.to_string()]),
         public: Vec::new(),
         confirmed: seen.is_some(),
         mac: Some(interface.mac),
@@ -158,7 +184,10 @@ fn nic(interface: network::Interface, report: Option<&Report>) -> NicFacts {
 fn details(record: &Record, dir: &Path, power: PowerState) -> BTreeMap<String, String> {
     let mut details = BTreeMap::from([
         ("directory".to_owned(), dir.display().to_string()),
-        ("consoleLog".to_owned(), dir.join(command::SERIAL_LOG).display().to_string()),
+        (
+            "consoleLog".to_owned(),
+            dir.join(command::SERIAL_LOG).display().to_string(),
+        ),
     ]);
     for (name, value) in &record.asked.tags {
         details.insert(format!("tag/{name}"), value.clone());
@@ -184,4 +213,43 @@ fn details(record: &Record, dir: &Path, power: PowerState) -> BTreeMap<String, S
         }
     }
     details
+}
+
+#[cfg(test)]
+mod tests {
+    use machinist_core::machine::MachineKey;
+
+    use super::*;
+    use crate::{conformance::smallest_want, qemu::record::Pending};
+
+    #[test]
+    fn states_are_told_in_the_contracts_words() {
+        let key = MachineKey::new("cluster", "machine").unwrap();
+        let mut record = Record::new(&key, &smallest_want("one"), None);
+        let mut says = |made, goal: Option<Goal>, status| {
+            record.made = made;
+            record.pending = goal.map(|goal| Pending { goal, deadline: 0 });
+            power(&record, status).0
+        };
+        assert_eq!(says(false, None, None), PowerState::Creating);
+        assert_eq!(says(true, None, None), PowerState::Stopped);
+        assert_eq!(says(true, None, Some("starting")), PowerState::Creating);
+        assert_eq!(says(true, None, Some("running")), PowerState::Running);
+        assert_eq!(says(true, None, Some("paused")), PowerState::Running);
+        assert_eq!(says(true, None, Some("io-error")), PowerState::Failed);
+        assert_eq!(
+            says(true, Some(Goal::Stop), Some("running")),
+            PowerState::Stopping
+        );
+        assert_eq!(says(true, Some(Goal::Stop), None), PowerState::Stopped);
+        assert_eq!(
+            says(true, Some(Goal::Restart), Some("running")),
+            PowerState::Stopping
+        );
+        assert_eq!(
+            says(true, Some(Goal::Delete), Some("running")),
+            PowerState::Deleting
+        );
+        assert_eq!(says(true, Some(Goal::Delete), None), PowerState::Deleting);
+    }
 }

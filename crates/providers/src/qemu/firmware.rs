@@ -16,15 +16,36 @@ pub(super) const VARIABLES: &str = "variables.fd";
 
 /// Where distributions put it: code and fresh variables, without and with secure boot.
 const PLAIN: [(&str, &str); 4] = [
-    ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"),
-    ("/usr/share/OVMF/OVMF_CODE.fd", "/usr/share/OVMF/OVMF_VARS.fd"),
-    ("/usr/share/edk2/x64/OVMF_CODE.4m.fd", "/usr/share/edk2/x64/OVMF_VARS.4m.fd"),
-    ("/usr/share/edk2/ovmf/OVMF_CODE.fd", "/usr/share/edk2/ovmf/OVMF_VARS.fd"),
+    (
+        "/usr/share/OVMF/OVMF_CODE_4M.fd",
+        "/usr/share/OVMF/OVMF_VARS_4M.fd",
+    ),
+    (
+        "/usr/share/OVMF/OVMF_CODE.fd",
+        "/usr/share/OVMF/OVMF_VARS.fd",
+    ),
+    (
+        "/usr/share/edk2/x64/OVMF_CODE.4m.fd",
+        "/usr/share/edk2/x64/OVMF_VARS.4m.fd",
+    ),
+    (
+        "/usr/share/edk2/ovmf/OVMF_CODE.fd",
+        "/usr/share/edk2/ovmf/OVMF_VARS.fd",
+    ),
 ];
 const SECURE: [(&str, &str); 3] = [
-    ("/usr/share/OVMF/OVMF_CODE_4M.ms.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd"),
-    ("/usr/share/OVMF/OVMF_CODE_4M.secboot.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd"),
-    ("/usr/share/edk2/ovmf/OVMF_CODE.secboot.fd", "/usr/share/edk2/ovmf/OVMF_VARS.secboot.fd"),
+    (
+        "/usr/share/OVMF/OVMF_CODE_4M.ms.fd",
+        "/usr/share/OVMF/OVMF_VARS_4M.ms.fd",
+    ),
+    (
+        "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd",
+        "/usr/share/OVMF/OVMF_VARS_4M.ms.fd",
+    ),
+    (
+        "/usr/share/edk2/ovmf/OVMF_CODE.secboot.fd",
+        "/usr/share/edk2/ovmf/OVMF_VARS.secboot.fd",
+    ),
 ];
 
 /// Finds the firmware.
@@ -53,9 +74,8 @@ pub(super) fn find(secure_boot: bool) -> Result<(PathBuf, PathBuf), ProviderErro
 /// When there is none, or no room for it.
 pub(super) fn install(dir: &Path, secure_boot: bool) -> Result<(), ProviderError> {
     let (code, variables) = find(secure_boot)?;
-    let copy = |from: &Path, name: &str| -> io::Result<()> {
-        fs::copy(from, dir.join(name)).map(drop)
-    };
+    let copy =
+        |from: &Path, name: &str| -> io::Result<()> { fs::copy(from, dir.join(name)).map(drop) };
     copy(&code, CODE)
         .and_then(|()| copy(&variables, VARIABLES))
         .map_err(|source| io_fault("copy firmware to", dir, source))

@@ -22,8 +22,7 @@ use super::{
     config::QemuConfig,
     error::{QemuError, io_fault},
     layout::{Layout, Taken},
-    network,
-    process,
+    network, process,
     record::Record,
 };
 use crate::shared::images::ImageStore;
@@ -50,7 +49,10 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn open(config: QemuConfig, closing: watch::Receiver<()>) -> Result<Host, QemuError> {
+    pub(super) fn open(
+        config: QemuConfig,
+        closing: watch::Receiver<()>,
+    ) -> Result<Host, QemuError> {
         network::check(config.network)?;
         let layout = Layout::create(&config.root).map_err(|source| QemuError::Root {
             path: config.root.clone(),
@@ -163,7 +165,8 @@ impl Host {
         let (others, unreadable) = self.others(uid)?;
         // What an unreadable record uses is not known, so everything may be in use.
         if unreadable == 0 {
-            let used: HashSet<String> = others.into_iter().filter_map(|other| other.image).collect();
+            let used: HashSet<String> =
+                others.into_iter().filter_map(|other| other.image).collect();
             self.images.prune(|name| used.contains(name));
         }
         self.hint(record);
@@ -191,7 +194,12 @@ impl Host {
         }
     }
 
-    pub(super) fn console(&self, key: &MachineKey, id: &MachineId, offset: u64) -> ProviderResult<Vec<u8>> {
+    pub(super) fn console(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        offset: u64,
+    ) -> ProviderResult<Vec<u8>> {
         let record = self.owned(key, id)?;
         let path = self.layout.dir(&record.machine).join(command::SERIAL_LOG);
         let read = || -> io::Result<Vec<u8>> {
@@ -217,7 +225,9 @@ impl Host {
 
     pub(super) fn save(&self, record: &Record) -> ProviderResult<()> {
         let dir = self.layout.dir(&record.machine);
-        record.save(&dir).map_err(|source| io_fault("write the record in", &dir, source))
+        record
+            .save(&dir)
+            .map_err(|source| io_fault("write the record in", &dir, source))
     }
 }
 

@@ -10,6 +10,7 @@ use std::{
     io,
     os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
+    process::Stdio,
     time::Duration,
 };
 
@@ -37,7 +38,15 @@ pub(super) struct Layout {
 /// The right to change one machine; ends with the value, or with the process.
 #[derive(Debug)]
 pub(super) struct DirLock {
-    _directory: File,
+    directory: File,
+}
+
+impl DirLock {
+    /// For the standard input of a helper program: the lock is then held until that has
+    /// ended too, even when this process is killed first.
+    pub(super) fn lend(&self) -> io::Result<Stdio> {
+        self.directory.try_clone().map(Stdio::from)
+    }
 }
 
 impl Layout {
@@ -138,9 +147,7 @@ impl Layout {
             let ours = directory.metadata().map_err(fault)?;
             match fs::metadata(&path) {
                 Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => {
-                    return Ok(Taken::Lock(DirLock {
-                        _directory: directory,
-                    }));
+                    return Ok(Taken::Lock(DirLock { directory }));
                 }
                 _ => {}
             }
@@ -170,7 +177,11 @@ impl Layout {
 
     /// Makes the machine's directory appear, with its record in it and locked. Must be
     /// called with [`Layout::lock_all`] held and no directory of that name there.
-    pub(super) fn place(&self, key: &MachineKey, record: &Record) -> Result<DirLock, ProviderError> {
+    pub(super) fn place(
+        &self,
+        key: &MachineKey,
+        record: &Record,
+    ) -> Result<DirLock, ProviderError> {
         let target = self.dir(key.machine());
         let fault = |source| io_fault("create", &target, source);
         // Nobody else is placing: what has this prefix was left by a crash.
@@ -193,9 +204,7 @@ impl Layout {
             Ok(directory)
         })();
         match placed {
-            Ok(directory) => Ok(DirLock {
-                _directory: directory,
-            }),
+            Ok(directory) => Ok(DirLock { directory }),
             Err(error) => {
                 let _ = fs::remove_dir_all(&temporary);
                 Err(fault(error))

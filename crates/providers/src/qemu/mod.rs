@@ -126,7 +126,8 @@ impl Provider for Qemu {
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
         let (host, key, want) = (Arc::clone(&self.host), key.clone(), want.clone());
-        self.finish(async move { host.create(&key, &want).await }).await
+        self.finish(async move { host.create(&key, &want).await })
+            .await
     }
 
     async fn update(
@@ -137,19 +138,25 @@ impl Provider for Qemu {
     ) -> ProviderResult<()> {
         let (host, key, id) = (Arc::clone(&self.host), key.clone(), id.clone());
         let change = change.clone();
-        self.finish(async move { host.update(&key, &id, &change).await }).await
+        self.finish(async move { host.update(&key, &id, &change).await })
+            .await
     }
 
     async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
         let (host, key, id) = (Arc::clone(&self.host), key.clone(), id.clone());
-        self.finish(async move { host.delete(&key, &id).await }).await
+        self.finish(async move { host.delete(&key, &id).await })
+            .await
     }
 
     fn watch(&self) -> Option<BoxStream<'static, MachineKey>> {
         let hints = self.host.hints.subscribe();
         self.host.follow_all();
         // A follower that fell behind has lost hints; the engine's own polling covers that.
-        Some(BroadcastStream::new(hints).filter_map(async |hint| hint.ok()).boxed())
+        Some(
+            BroadcastStream::new(hints)
+                .filter_map(async |hint| hint.ok())
+                .boxed(),
+        )
     }
 
     fn console(&self) -> Option<&dyn Console> {

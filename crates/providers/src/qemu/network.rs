@@ -45,7 +45,10 @@ pub(super) fn check(network: Network) -> Result<(), QemuError> {
 }
 
 /// The interfaces of a machine.
-pub(super) fn interfaces(record: &Record, network: Network) -> Result<Vec<Interface>, ProviderError> {
+pub(super) fn interfaces(
+    record: &Record,
+    network: Network,
+) -> Result<Vec<Interface>, ProviderError> {
     let count = record.asked.nics.len();
     if count > 8 {
         return Err(ProviderError::Rejected {
@@ -55,10 +58,16 @@ pub(super) fn interfaces(record: &Record, network: Network) -> Result<Vec<Interf
         });
     }
     let nics = record.asked.nics.iter().zip(0_u8..);
-    nics.map(|(nic, place)| interface(record, nic, place, network)).collect()
+    nics.map(|(nic, place)| interface(record, nic, place, network))
+        .collect()
 }
 
-fn interface(record: &Record, nic: &AskedNic, place: u8, network: Network) -> Result<Interface, ProviderError> {
+fn interface(
+    record: &Record,
+    nic: &AskedNic,
+    place: u8,
+    network: Network,
+) -> Result<Interface, ProviderError> {
     let Network::User { subnet } = network;
     let [first, second, ..] = subnet.octets();
     // Two interfaces on one network would leave the guest with two equal routes.
@@ -89,7 +98,10 @@ fn mac(record: &Record, nic: &AskedNic, place: u8) -> Result<String, ProviderErr
     let Some(declared) = &nic.mac else {
         let digest = Sha256::digest(format!("{}/{}/{place}", record.cluster, record.machine));
         // 52:54:00 is QEMU's own prefix of locally administered addresses.
-        return Ok(format!("52:54:00:{:02x}:{:02x}:{:02x}", digest[0], digest[1], digest[2]));
+        return Ok(format!(
+            "52:54:00:{:02x}:{:02x}:{:02x}",
+            digest[0], digest[1], digest[2]
+        ));
     };
     let octets: Vec<u8> = declared
         .split(':')
@@ -117,7 +129,10 @@ pub(super) fn free_index(taken: &BTreeSet<u32>) -> Result<u32, ProviderError> {
 }
 
 /// The recorded port when it is still free, else another that no machine has.
-pub(super) fn free_port(recorded: Option<u16>, taken: &BTreeSet<u16>) -> Result<u16, ProviderError> {
+pub(super) fn free_port(
+    recorded: Option<u16>,
+    taken: &BTreeSet<u16>,
+) -> Result<u16, ProviderError> {
     let loopback = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     if let Some(port) = recorded
         && loopback(port).is_ok()
@@ -136,4 +151,66 @@ pub(super) fn free_port(recorded: Option<u16>, taken: &BTreeSet<u16>) -> Result<
     Err(ProviderError::NoCapacity {
         reason: "no loopback port is free for a guest's port 22".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use machinist_core::machine::{MachineKey, Nic};
+
+    use super::*;
+    use crate::conformance::smallest_want;
+
+    fn record(nics: Vec<Nic>) -> Record {
+        let key = MachineKey::new("cluster", "machine").unwrap();
+        let mut want = smallest_want("one");
+        want.nics = nics;
+        let mut record = Record::new(&key, &want, None);
+        record.index = 300;
+        record
+    }
+
+    #[test]
+    fn addresses_follow_from_the_machine_and_its_number() {
+        let record = record(vec![Nic::default(), Nic::default()]);
+        let first = interfaces(&record, Network::default()).unwrap();
+        assert_eq!(first, interfaces(&record, Network::default()).unwrap());
+        assert_eq!(first[0].address, Ipv4Addr::new(10, 77, 1, 60));
+        assert_eq!(first[1].address, Ipv4Addr::new(10, 78, 1, 60));
+        assert_ne!(first[0].mac, first[1].mac);
+        assert!(first[0].mac.starts_with("52:54:00:"));
+    }
+
+    #[test]
+    fn declared_addresses_are_taken_or_refused() {
+        let nic = |address: &str, mac: &str| Nic {
+            address: Some(address.to_owned()),
+            mac: Some(mac.to_owned()),
+            ..Nic::default()
+        };
+        let good = record(vec![nic("10.77.9.9", "52:54:00:AA:bb:01")]);
+        let taken = &interfaces(&good, Network::default()).unwrap()[0];
+        assert_eq!(taken.address, Ipv4Addr::new(10, 77, 9, 9));
+        assert_eq!(taken.mac, "52:54:00:aa:bb:01");
+        for (address, mac) in [
+            ("192.168.0.9", "52:54:00:aa:bb:01"),
+            ("10.77.0.2", "52:54:00:aa:bb:01"),
+            ("10.77.9.9", "01:54:00:aa:bb:01"),
+            ("10.77.9.9", "52:54:00:aa:bb"),
+            ("10.77.9.9", "52:54:00:aa:bb:zz"),
+        ] {
+            let bad = record(vec![nic(address, mac)]);
+            let error = interfaces(&bad, Network::default()).unwrap_err();
+            assert_eq!(error.reason(), "Rejected", "{address} {mac}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_ports_are_not_given_twice() {
+        assert_eq!(free_index(&BTreeSet::from([0, 1, 3])).unwrap(), 2);
+        let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+        let held = holder.local_addr().unwrap().port();
+        assert_ne!(free_port(Some(held), &BTreeSet::new()).unwrap(), held);
+        drop(holder);
+        assert_eq!(free_port(Some(held), &BTreeSet::new()).unwrap(), held);
+    }
 }

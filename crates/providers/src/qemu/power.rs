@@ -30,7 +30,10 @@ impl Host {
         change: &Change,
     ) -> ProviderResult<()> {
         let (_lock, mut record) = self.take(key, id).await?;
-        if record.pending.is_some_and(|pending| pending.goal == Goal::Delete) {
+        if record
+            .pending
+            .is_some_and(|pending| pending.goal == Goal::Delete)
+        {
             return Err(being_removed(&record));
         }
         let lives = self.lives(&record)?;
@@ -58,10 +61,17 @@ impl Host {
         }
     }
 
-    pub(super) async fn delete(self: &Arc<Host>, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
+    pub(super) async fn delete(
+        self: &Arc<Host>,
+        key: &MachineKey,
+        id: &MachineId,
+    ) -> ProviderResult<()> {
         let (_lock, mut record) = self.take(key, id).await?;
         // Asking again does not give the guest more time.
-        if record.pending.is_none_or(|pending| pending.goal != Goal::Delete) {
+        if record
+            .pending
+            .is_none_or(|pending| pending.goal != Goal::Delete)
+        {
             record.pending = Some(self.pending(Goal::Delete));
             self.save(&record)?;
         }
@@ -69,7 +79,11 @@ impl Host {
     }
 
     /// The right to change a machine that carries the key, and its record.
-    async fn take(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<(super::layout::DirLock, Record)> {
+    async fn take(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+    ) -> ProviderResult<(super::layout::DirLock, Record)> {
         self.owned(key, id)?;
         let Some(lock) = self.layout.lock(id.as_str()).await? else {
             return Err(ProviderError::NotFound {
@@ -106,7 +120,10 @@ impl Host {
     /// Brings what is pending to its end when the guest is down or its time is up; else
     /// sees to it that this happens. The machine's lock must be held. `None` when the
     /// machine is removed.
-    pub(super) async fn settle(self: &Arc<Host>, mut record: Record) -> ProviderResult<Option<Record>> {
+    pub(super) async fn settle(
+        self: &Arc<Host>,
+        mut record: Record,
+    ) -> ProviderResult<Option<Record>> {
         let Some(pending) = record.pending else {
             return Ok(Some(record));
         };
@@ -149,7 +166,11 @@ impl Host {
             if let Ok(mut qmp) = Qmp::connect(&dir, qmp::COMMANDS).await {
                 let _ = qmp.execute("system_powerdown", json!({})).await;
             }
-            while let Ok(Some(Record { pending: Some(pending), .. })) = host.layout.record(&uid) {
+            while let Ok(Some(Record {
+                pending: Some(pending),
+                ..
+            })) = host.layout.record(&uid)
+            {
                 let left = u64::try_from(pending.deadline - now()).unwrap_or(0);
                 let _ = process::wait_gone(&dir, Duration::from_millis(left)).await;
                 if host.settle_now(&uid).await {

@@ -18,7 +18,8 @@ impl Host {
             Accelerator::Tcg | Accelerator::Auto => "tcg",
         };
         let root = &self.layout.root;
-        let (storage, free) = files::space(root).map_err(|source| io_fault("look at", root, source))?;
+        let (storage, free) =
+            files::space(root).map_err(|source| io_fault("look at", root, source))?;
         let mut health = Health {
             endpoint: qemu.display().to_string(),
             version: Some(version),
@@ -37,7 +38,9 @@ impl Host {
             health.details.insert(name.to_owned(), value);
         }
         if let Some(available) = memory("MemAvailable") {
-            health.details.insert("memoryAvailable".to_owned(), available.to_string());
+            health
+                .details
+                .insert("memoryAvailable".to_owned(), available.to_string());
         }
         Ok(health)
     }

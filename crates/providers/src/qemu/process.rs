@@ -30,7 +30,14 @@ pub(super) const LOG: &str = "qemu.log";
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Variables that QEMU or its libraries may need; the others may hold secrets and stay here.
-const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"];
+const ENVIRONMENT: [&str; 6] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "LANG",
+    "LD_LIBRARY_PATH",
+    "XDG_RUNTIME_DIR",
+];
 
 /// Whether a QEMU lives in this directory.
 ///
@@ -78,7 +85,12 @@ pub(super) async fn claim(dir: &Path) -> io::Result<Option<File>> {
 ///
 /// # Errors
 /// When the program cannot be started.
-pub(super) fn spawn(dir: &Path, binary: &Path, args: &[OsString], claim: File) -> io::Result<Child> {
+pub(super) fn spawn(
+    dir: &Path,
+    binary: &Path,
+    args: &[OsString],
+    claim: File,
+) -> io::Result<Child> {
     let log = OpenOptions::new()
         .create(true)
         .write(true)
@@ -163,7 +175,10 @@ pub(super) async fn wait_gone(dir: &Path, limit: Duration) -> io::Result<bool> {
 pub(super) fn last_words(dir: &Path) -> String {
     let bytes = fs::read(dir.join(LOG)).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let from = lines.len().saturating_sub(4);
     lines[from..].join("; ")
 }

@@ -74,7 +74,9 @@ impl Qmp {
             let stream = socket::connect(dir, name, LIMIT).await?;
             Qmp::handshake(stream).await
         };
-        timeout(LIMIT, connected).await.unwrap_or(Err(QmpError::Silent))
+        timeout(LIMIT, connected)
+            .await
+            .unwrap_or(Err(QmpError::Silent))
     }
 
     /// The same for events: QEMU greets only when the client before has left, however long that takes.
@@ -97,7 +99,11 @@ impl Qmp {
     }
 
     /// Carries out one command.
-    pub(super) async fn execute(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
+    pub(super) async fn execute(
+        &mut self,
+        command: &str,
+        arguments: Value,
+    ) -> Result<Value, QmpError> {
         timeout(LIMIT, self.exchange(command, arguments))
             .await
             .unwrap_or(Err(QmpError::Silent))
@@ -106,7 +112,9 @@ impl Qmp {
     async fn exchange(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
         self.last_id += 1;
         let request = json!({"execute": command, "arguments": arguments, "id": self.last_id});
-        self.writer.write_all(format!("{request}\n").as_bytes()).await?;
+        self.writer
+            .write_all(format!("{request}\n").as_bytes())
+            .await?;
         loop {
             let message = self.message().await?;
             if message.id != Some(self.last_id) {

@@ -39,8 +39,16 @@ fn files(uid: &str, init: &InitData) -> Vec<(&'static str, String)> {
     let user_data = init.user_data.clone();
     let mut files = vec![
         // Cloud-init takes a seed for one only when both of these are there.
-        ("user-data", user_data.unwrap_or_else(|| "#cloud-config\n{}\n".to_owned())),
-        ("meta-data", init.meta_data.clone().unwrap_or_else(|| meta_data(uid, init))),
+        (
+            "user-data",
+            user_data.unwrap_or_else(|| "#cloud-config\n{}\n".to_owned()),
+        ),
+        (
+            "meta-data",
+            init.meta_data
+                .clone()
+                .unwrap_or_else(|| meta_data(uid, init)),
+        ),
     ];
     if let Some(network) = &init.network_data {
         files.push(("network-config", network.clone()));
@@ -48,7 +56,10 @@ fn files(uid: &str, init: &InitData) -> Vec<(&'static str, String)> {
     // Declared meta-data is not touched, so the keys take the other way in.
     if init.meta_data.is_some() && !init.ssh_keys.is_empty() {
         let keys = list(&init.ssh_keys);
-        files.push(("vendor-data", format!("#cloud-config\nssh_authorized_keys:\n{keys}")));
+        files.push((
+            "vendor-data",
+            format!("#cloud-config\nssh_authorized_keys:\n{keys}"),
+        ));
     }
     files
 }
@@ -66,7 +77,10 @@ fn meta_data(uid: &str, init: &InitData) -> String {
 }
 
 fn list(values: &[String]) -> String {
-    values.iter().map(|value| format!("  - {}\n", scalar(value.trim()))).collect()
+    values
+        .iter()
+        .map(|value| format!("  - {}\n", scalar(value.trim())))
+        .collect()
 }
 
 /// Plain where YAML allows that without a doubt, so that small readers cope; else quoted.
@@ -91,7 +105,12 @@ mod tests {
         let system = FileSystem::new(Cursor::new(volume), FsOptions::new()).unwrap();
         assert_eq!(system.volume_label().trim_end(), "CIDATA");
         let mut text = String::new();
-        system.root_dir().open_file(name).ok()?.read_to_string(&mut text).unwrap();
+        system
+            .root_dir()
+            .open_file(name)
+            .ok()?
+            .read_to_string(&mut text)
+            .unwrap();
         Some(text)
     }
 
@@ -101,12 +120,21 @@ mod tests {
             hostname: "web-1".to_owned(),
             user_data: Some("#!/bin/sh\necho hello\n".to_owned()),
             network_data: Some("version: 2\n".to_owned()),
-            ssh_keys: vec!["ssh-ed25519 AAAA+/= me@host".to_owned(), "ssh-rsa B #: odd".to_owned()],
+            ssh_keys: vec![
+                "ssh-ed25519 AAAA+/= me@host".to_owned(),
+                "ssh-rsa B #: odd".to_owned(),
+            ],
             ..InitData::default()
         };
         let volume = build("uid-1", &init).unwrap();
-        assert_eq!(read(volume.clone(), "user-data").unwrap(), "#!/bin/sh\necho hello\n");
-        assert_eq!(read(volume.clone(), "network-config").unwrap(), "version: 2\n");
+        assert_eq!(
+            read(volume.clone(), "user-data").unwrap(),
+            "#!/bin/sh\necho hello\n"
+        );
+        assert_eq!(
+            read(volume.clone(), "network-config").unwrap(),
+            "version: 2\n"
+        );
         assert_eq!(
             read(volume, "meta-data").unwrap(),
             "instance-id: uid-1\nlocal-hostname: web-1\npublic-keys:\n  - ssh-ed25519 AAAA+/= me@host\n  - \"ssh-rsa B #: odd\"\n"
@@ -122,8 +150,15 @@ mod tests {
             ..InitData::default()
         };
         let volume = build("uid-1", &init).unwrap();
-        assert_eq!(read(volume.clone(), "meta-data").unwrap(), "instance-id: mine\n");
+        assert_eq!(
+            read(volume.clone(), "meta-data").unwrap(),
+            "instance-id: mine\n"
+        );
         assert_eq!(read(volume.clone(), "user-data").unwrap().len(), 5 << 20);
-        assert!(read(volume, "vendor-data").unwrap().contains("  - ssh-ed25519 A\n"));
+        assert!(
+            read(volume, "vendor-data")
+                .unwrap()
+                .contains("  - ssh-ed25519 A\n")
+        );
     }
 }

@@ -61,7 +61,13 @@ mod tests {
         let handle = File::open(&deep).unwrap();
         let short = format!("/proc/self/fd/{}/qmp.sock", handle.as_raw_fd());
         let _listener = tokio::net::UnixListener::bind(short).unwrap();
-        connect(&deep, "qmp.sock", Duration::from_secs(5)).await.unwrap();
-        assert!(connect(&deep, "absent.sock", Duration::from_secs(5)).await.is_err());
+        connect(&deep, "qmp.sock", Duration::from_secs(5))
+            .await
+            .unwrap();
+        assert!(
+            connect(&deep, "absent.sock", Duration::from_secs(5))
+                .await
+                .is_err()
+        );
     }
 }

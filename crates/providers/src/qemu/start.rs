@@ -68,7 +68,13 @@ impl Host {
 
 /// Removes what an earlier process left, so that nothing old is taken for new.
 fn clear(dir: &Path) -> io::Result<()> {
-    for name in [qmp::COMMANDS, qmp::EVENTS, agent::SOCKET, process::PID_FILE, command::SERIAL_LOG] {
+    for name in [
+        qmp::COMMANDS,
+        qmp::EVENTS,
+        agent::SOCKET,
+        process::PID_FILE,
+        command::SERIAL_LOG,
+    ] {
         match fs::remove_file(dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -94,7 +100,10 @@ impl End {
         if words.contains("No space left on device") {
             return full(dir, "start QEMU in");
         }
-        ProviderError::transport(format!("QEMU of machine {} {how}: {words}", record.name), words)
+        ProviderError::transport(
+            format!("QEMU of machine {} {how}: {words}", record.name),
+            words,
+        )
     }
 }
 

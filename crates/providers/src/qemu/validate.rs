@@ -20,7 +20,11 @@ const MOST_DISKS: usize = 12;
 /// Checks a declaration against this host.
 pub(super) fn check(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
     if want.architecture != Architecture::Amd64 {
-        return Err(rejected("architecture", "arm64", "this provider runs amd64 guests only"));
+        return Err(rejected(
+            "architecture",
+            "arm64",
+            "this provider runs amd64 guests only",
+        ));
     }
     cpus(want, config)?;
     memory(want)?;
@@ -75,7 +79,11 @@ fn disks(want: &Want) -> ProviderResult<()> {
     let mut names = BTreeSet::new();
     for disk in &want.disks {
         if !names.insert(&disk.name) {
-            return Err(rejected("disks.name", &disk.name, "two disks have this name"));
+            return Err(rejected(
+                "disks.name",
+                &disk.name,
+                "two disks have this name",
+            ));
         }
         if disk.encrypted {
             let reason = "this provider does not encrypt disks; put its data directory on an encrypted file system, or do not ask for it";

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Events that change what a machine's facts say.
-const TELLING: [&str; 9] = [
+const TELLING: [&str; 8] = [
     "SHUTDOWN",
     "POWERDOWN",
     "RESET",
@@ -18,7 +18,6 @@ const TELLING: [&str; 9] = [
     "GUEST_PANICKED",
     "BLOCK_IO_ERROR",
     "VSERPORT_CHANGE",
-    "NIC_RX_FILTER_CHANGED",
 ];
 
 impl Host {

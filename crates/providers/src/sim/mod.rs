@@ -1,1 +1,125 @@
-//! placeholder
+//! A platform in memory, for tests of everything above the drivers.
+//!
+//! A [`SimCloud`] is the platform; any number of [`Sim`] drivers may be connected to it,
+//! as several processes would be. It can be slow, throttle, lose answers and tell old
+//! news, each at a call that the test names; it counts what exists, so that a test sees
+//! a duplicate even when every call succeeded.
+
+mod cloud;
+mod fault;
+mod machine;
+mod options;
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream::BoxStream};
+use machinist_core::{
+    machine::{Facts, MachineId, MachineKey, Want},
+    provider::{Capabilities, Change, Console, Health, Provider, ProviderResult},
+};
+use tokio_stream::wrappers::BroadcastStream;
+
+pub use cloud::{Call, SimCloud, Verb};
+pub use fault::Fault;
+pub use options::{SimOptions, Transition};
+
+/// One driver that is connected to a [`SimCloud`].
+#[derive(Debug, Clone)]
+pub struct Sim {
+    cloud: SimCloud,
+}
+
+impl Sim {
+    /// Connects to a platform.
+    pub fn new(cloud: SimCloud) -> Sim {
+        Sim { cloud }
+    }
+
+    /// The platform.
+    pub fn cloud(&self) -> &SimCloud {
+        &self.cloud
+    }
+}
+
+#[async_trait]
+impl Provider for Sim {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            power: true,
+            console: true,
+            tags: true,
+            watch: true,
+            instance_types: false,
+        }
+    }
+
+    async fn probe(&self) -> ProviderResult<Health> {
+        let call = self.cloud.begin(Verb::Probe, None).await?;
+        call.end(self.cloud.health())
+    }
+
+    async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
+        let call = self.cloud.begin(Verb::Find, Some(key)).await?;
+        let found = self.cloud.look(call.is_stale(), |of| of == key);
+        call.end(found)
+    }
+
+    async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
+        let call = self.cloud.begin(Verb::List, None).await?;
+        let found = self
+            .cloud
+            .look(call.is_stale(), |of| of.cluster() == cluster);
+        call.end(found)
+    }
+
+    async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
+        let call = self.cloud.begin(Verb::Create, Some(key)).await?;
+        let facts = self.cloud.create(key, want)?;
+        call.end(facts)
+    }
+
+    async fn update(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        change: &Change,
+    ) -> ProviderResult<()> {
+        let call = self.cloud.begin(Verb::Update, Some(key)).await?;
+        self.cloud.update(key, id, change)?;
+        call.end(())
+    }
+
+    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
+        let call = self.cloud.begin(Verb::Delete, Some(key)).await?;
+        self.cloud.delete(key, id)?;
+        call.end(())
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, MachineKey>> {
+        let hints = BroadcastStream::new(self.cloud.hints());
+        Some(hints.filter_map(async |hint| hint.ok()).boxed())
+    }
+
+    fn console(&self) -> Option<&dyn Console> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Console for Sim {
+    async fn output(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        offset: u64,
+    ) -> ProviderResult<Vec<u8>> {
+        let call = self.cloud.begin(Verb::Console, Some(key)).await?;
+        let text = self.cloud.console(key, id)?;
+        let from = usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(text.len());
+        call.end(text.as_bytes()[from..].to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! What the tests of the QEMU driver share.
 #![allow(
     dead_code,
+    unused_imports,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
@@ -8,27 +9,24 @@
 )]
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use machinist_core::{
-    machine::{
-        Architecture, Cpu, Disk, Facts, Firmware, Image, InitData, MachineKey, Power, SeedFormat,
-        Want,
-    },
+    machine::{Facts, Image, MachineKey},
     provider::Provider,
 };
+pub(crate) use machinist_providers::conformance::smallest_want as empty;
 use machinist_providers::{Accelerator, QemuConfig};
 use tokio::time::{Instant, sleep};
 
 /// A loaded machine without KVM takes long over everything.
-pub const LIMIT: Duration = Duration::from_secs(180);
+pub(crate) const LIMIT: Duration = Duration::from_secs(180);
 
 /// Whether QEMU is here; without it the test is skipped, unless peers are required.
-pub fn has_qemu() -> bool {
+pub(crate) fn has_qemu() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |name: &str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
     let found = has("qemu-system-x86_64") && has("qemu-img");
@@ -36,7 +34,7 @@ pub fn has_qemu() -> bool {
 }
 
 /// A bootable image; without it the test is skipped, unless peers are required.
-pub fn guest_image() -> Option<PathBuf> {
+pub(crate) fn guest_image() -> Option<PathBuf> {
     let default = || {
         let home = std::env::var_os("HOME").unwrap_or_default();
         PathBuf::from(home).join(".cache/machinist/images/machinist-guest.qcow2")
@@ -58,7 +56,36 @@ fn skip(reason: &str) -> bool {
     false
 }
 
-pub fn config(root: &Path) -> QemuConfig {
+/// A directory for a driver; whatever QEMU still runs in it ends with the test, however that ends.
+pub(crate) struct Root(tempfile::TempDir);
+
+impl Root {
+    pub(crate) fn new() -> Root {
+        Root(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        for entry in fs::read_dir("/proc").unwrap().flatten() {
+            let Ok(directory) = fs::read_link(entry.path().join("cwd")) else {
+                continue;
+            };
+            let pid = entry.file_name().to_string_lossy().parse().ok();
+            if directory.starts_with(self.path())
+                && let Some(pid) = pid.and_then(rustix::process::Pid::from_raw)
+            {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
+pub(crate) fn config(root: &Path) -> QemuConfig {
     QemuConfig {
         accelerator: Accelerator::Tcg,
         node: "test-host".to_owned(),
@@ -67,58 +94,16 @@ pub fn config(root: &Path) -> QemuConfig {
     }
 }
 
-pub fn key(machine: &str) -> MachineKey {
+pub(crate) fn key(machine: &str) -> MachineKey {
     MachineKey::new("0b0e7c7e-0000-4000-8000-000000000001", machine).unwrap()
 }
 
 /// A fresh key, as the API server would make its UID.
-pub fn fresh_key() -> MachineKey {
+pub(crate) fn fresh_key() -> MachineKey {
     key(&uuid::Uuid::new_v4().to_string())
 }
 
-/// A machine with an empty disk: QEMU runs, and its guest does nothing.
-pub fn empty(name: &str) -> Want {
-    Want {
-        name: name.to_owned(),
-        namespace: "default".to_owned(),
-        instance_type: None,
-        zone: None,
-        cpu: Cpu {
-            sockets: 1,
-            cores: 1,
-            threads: 1,
-        },
-        memory: 32 << 20,
-        disks: vec![disk("boot", Some(16 << 20))],
-        nics: Vec::new(),
-        image: None,
-        architecture: Architecture::Amd64,
-        firmware: Firmware::Default,
-        init: InitData {
-            hostname: name.to_owned(),
-            format: Some(SeedFormat::NoCloud),
-            ..InitData::default()
-        },
-        power: Power::On,
-        tags: BTreeMap::new(),
-        security_groups: Vec::new(),
-        settings: BTreeMap::new(),
-    }
-}
-
-pub fn disk(name: &str, size: Option<u64>) -> Disk {
-    Disk {
-        name: name.to_owned(),
-        size,
-        class: None,
-        boot: false,
-        encrypted: false,
-        iops: None,
-        throughput: None,
-    }
-}
-
-pub fn image(path: &Path) -> Option<Image> {
+pub(crate) fn image(path: &Path) -> Option<Image> {
     Some(Image {
         reference: path.display().to_string(),
         checksum: None,
@@ -126,7 +111,7 @@ pub fn image(path: &Path) -> Option<Image> {
 }
 
 /// QEMU processes of this machine, counted from outside the driver.
-pub fn processes(key: &MachineKey) -> Vec<i32> {
+pub(crate) fn processes(key: &MachineKey) -> Vec<i32> {
     let wanted = format!("-uuid\0{}\0", key.machine());
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -142,7 +127,7 @@ pub fn processes(key: &MachineKey) -> Vec<i32> {
 }
 
 /// Waits until the machine is as the condition says.
-pub async fn until(
+pub(crate) async fn until(
     provider: &dyn Provider,
     key: &MachineKey,
     what: &str,

@@ -30,7 +30,13 @@ impl Sha256 {
     }
 
     pub(super) fn from_hasher(hasher: Hasher) -> Sha256 {
-        Sha256(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Sha256(
+            hasher
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
     }
 
     /// The sum in lower-case hexadecimal digits.

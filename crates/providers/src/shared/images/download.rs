@@ -209,8 +209,8 @@ fn header_text(response: &Response, name: header::HeaderName) -> Option<String> 
 }
 
 fn keep(note: &Note, path: &Path) -> Result<(), ImageError> {
-    let bytes =
-        serde_json::to_vec(note).map_err(|error| fault("describe", path, io::Error::other(error)))?;
+    let bytes = serde_json::to_vec(note)
+        .map_err(|error| fault("describe", path, io::Error::other(error)))?;
     files::write_atomically(path, &bytes).map_err(|source| fault("write", path, source))
 }
 

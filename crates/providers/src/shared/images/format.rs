@@ -57,7 +57,9 @@ pub fn inspect(path: &Path) -> Result<(Format, u64), ImageError> {
         .map_err(fault)?;
 
     if let Some((_, name)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Err(unusable(format!("it is packed with {name}; unpack it first")));
+        return Err(unusable(format!(
+            "it is packed with {name}; unpack it first"
+        )));
     }
     if !head.starts_with(b"QFI\xfb") {
         return match length {
@@ -70,11 +72,15 @@ pub fn inspect(path: &Path) -> Result<(Format, u64), ImageError> {
     // A backing or data file is named by the image itself: whoever made the image would
     // choose which file of this host the guest reads.
     if backing != 0 {
-        return Err(unusable("it needs a backing file; flatten it first (qemu-img convert)".into()));
+        return Err(unusable(
+            "it needs a backing file; flatten it first (qemu-img convert)".into(),
+        ));
     }
     let version = number(&head, 0).map_err(fault)? & 0xffff_ffff;
     if version >= 3 && number(&head, 72).map_err(fault)? & 0b100 != 0 {
-        return Err(unusable("it keeps its data in another file; flatten it first (qemu-img convert)".into()));
+        return Err(unusable(
+            "it keeps its data in another file; flatten it first (qemu-img convert)".into(),
+        ));
     }
     Ok((Format::Qcow2, size))
 }

@@ -98,6 +98,8 @@ impl ImageStore {
             });
         }
         let path = self.local(reference)?;
+        // Followed to the file itself: a link to a symbolic link would point nowhere.
+        let path = fs::canonicalize(&path).unwrap_or(path);
         let stat = fs::metadata(&path).map_err(|source| ImageError::Io {
             what: "look at",
             path: path.clone(),

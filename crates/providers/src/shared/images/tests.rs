@@ -30,7 +30,15 @@ async fn local_images_are_found_by_path_url_and_name_and_survive_their_original(
     let original = dir.path().join("search/disk.raw");
     fs::write(&original, b"content").unwrap();
     let absolute = original.display().to_string();
-    for reference in ["disk", "disk.raw", "debian", &absolute, &format!("file://{absolute}")] {
+    std::os::unix::fs::symlink("disk.raw", dir.path().join("search/latest.img")).unwrap();
+    for reference in [
+        "disk",
+        "disk.raw",
+        "latest",
+        "debian",
+        &absolute,
+        &format!("file://{absolute}"),
+    ] {
         let resolved = store.resolve(&image(reference)).unwrap();
         let kept = store.fetch(&resolved).await.unwrap();
         assert_eq!(fs::read(&kept).unwrap(), b"content", "{reference}");
@@ -79,7 +87,10 @@ async fn a_wrong_checksum_is_refused_for_local_files_too() {
 
 /// Serves one content; a connection is cut after `cut` bytes when that is given. Every
 /// request's `Range` header is sent to the returned channel.
-async fn serve(content: Vec<u8>, mut cut: Option<usize>) -> (String, mpsc::UnboundedReceiver<Option<usize>>) {
+async fn serve(
+    content: Vec<u8>,
+    mut cut: Option<usize>,
+) -> (String, mpsc::UnboundedReceiver<Option<usize>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (seen, ranges) = mpsc::unbounded_channel();
@@ -100,8 +111,16 @@ async fn serve(content: Vec<u8>, mut cut: Option<usize>) -> (String, mpsc::Unbou
                 .and_then(|range| range.trim_end_matches('-').parse::<usize>().ok());
             let _ = seen.send(range);
             let from = range.unwrap_or(0);
-            let status = if range.is_some() { "206 Partial Content" } else { "200 OK" };
-            let status = if text.starts_with("get /absent") { "404 Not Found" } else { status };
+            let status = if range.is_some() {
+                "206 Partial Content"
+            } else {
+                "200 OK"
+            };
+            let status = if text.starts_with("get /absent") {
+                "404 Not Found"
+            } else {
+                status
+            };
             let rest = &content[from..];
             let head = format!(
                 "HTTP/1.1 {status}\r\ncontent-length: {}\r\netag: \"v1\"\r\nconnection: close\r\n\r\n",
@@ -123,18 +142,33 @@ async fn a_broken_transfer_goes_on_where_it_stopped() {
     let content: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
     let sum = Sha256::of(&content);
     let (url, mut ranges) = serve(content.clone(), Some(60_000)).await;
-    let resolved = store.resolve(&image(&format!("{url}#sha256={}", sum.hex()))).unwrap();
+    let resolved = store
+        .resolve(&image(&format!("{url}#sha256={}", sum.hex())))
+        .unwrap();
     let error = store.fetch(&resolved).await.unwrap_err();
-    assert!(matches!(ImageError::into_provider(error, &url).reason(), "ProviderUnreachable"));
-    assert!(!store.path(&resolved.file_name).exists(), "a part never has the final name");
+    assert!(matches!(
+        ImageError::into_provider(error, &url).reason(),
+        "ProviderUnreachable"
+    ));
+    assert!(
+        !store.path(&resolved.file_name).exists(),
+        "a part never has the final name"
+    );
 
     let (one, two) = tokio::join!(store.fetch(&resolved), store.fetch(&resolved));
     assert_eq!(fs::read(one.unwrap()).unwrap(), content);
     two.unwrap();
     assert_eq!(ranges.recv().await, Some(None));
-    assert_eq!(ranges.recv().await, Some(Some(60_000)), "the rest alone was asked for");
+    assert_eq!(
+        ranges.recv().await,
+        Some(Some(60_000)),
+        "the rest alone was asked for"
+    );
     store.fetch(&resolved).await.unwrap();
-    assert!(ranges.try_recv().is_err(), "two callers shared one transfer, and it is kept");
+    assert!(
+        ranges.try_recv().is_err(),
+        "two callers shared one transfer, and it is kept"
+    );
     assert!(store.transfers().borrow().is_empty());
 }
 
@@ -144,11 +178,18 @@ async fn a_wrong_content_is_refused_and_not_kept() {
     let store = store(dir.path());
     let (url, _ranges) = serve(b"content".to_vec(), None).await;
     let wrong = Sha256::of(b"other");
-    let resolved = store.resolve(&image(&format!("{url}#sha256={}", wrong.hex()))).unwrap();
+    let resolved = store
+        .resolve(&image(&format!("{url}#sha256={}", wrong.hex())))
+        .unwrap();
     let error = store.fetch(&resolved).await.unwrap_err();
     assert_eq!(ImageError::into_provider(error, &url).reason(), "Rejected");
     assert!(!store.path(&resolved.file_name).exists());
-    assert!(!store.path(&resolved.file_name).with_extension("part").exists());
+    assert!(
+        !store
+            .path(&resolved.file_name)
+            .with_extension("part")
+            .exists()
+    );
 
     let absent = url.replace("disk.raw", "absent");
     let resolved = store.resolve(&image(&absent)).unwrap();

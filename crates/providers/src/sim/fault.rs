@@ -1,0 +1,64 @@
+//! What can go wrong with one call, as a test scripts it.
+
+use std::time::Duration;
+
+use machinist_core::provider::{ProviderError, ProviderResult};
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails and has no effect.
+    Before,
+    /// It takes effect, and its answer is lost.
+    LostAnswer,
+    /// It is refused for now, and has no effect.
+    Throttle {
+        /// What the platform says about when to come back.
+        retry_after: Option<Duration>,
+    },
+    /// A look tells what was before the last change.
+    Stale,
+    /// It takes effect, and its answer comes this much later.
+    Delay(Duration),
+}
+
+/// A call that has been let through to the platform.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    fault: Option<Fault>,
+    what: String,
+}
+
+impl Admitted {
+    /// Lets a call through, or refuses it.
+    pub(super) async fn admit(what: String, fault: Option<Fault>) -> ProviderResult<Admitted> {
+        match fault {
+            Some(Fault::Before) => Err(failed(&what, "the call was dropped before it took effect")),
+            Some(Fault::Throttle { retry_after }) => Err(ProviderError::Busy {
+                reason: "too many requests".to_owned(),
+                retry_after,
+            }),
+            Some(Fault::Delay(time)) => {
+                tokio::time::sleep(time).await;
+                Ok(Admitted { fault, what })
+            }
+            Some(Fault::LostAnswer | Fault::Stale) | None => Ok(Admitted { fault, what }),
+        }
+    }
+
+    pub(super) fn is_stale(&self) -> bool {
+        self.fault == Some(Fault::Stale)
+    }
+
+    /// Hands the answer over, unless it is lost.
+    pub(super) fn end<T>(self, answer: T) -> ProviderResult<T> {
+        match self.fault {
+            Some(Fault::LostAnswer) => Err(failed(&self.what, "the answer was lost")),
+            _ => Ok(answer),
+        }
+    }
+}
+
+fn failed(what: &str, why: &str) -> ProviderError {
+    ProviderError::transport(what.to_owned(), why.to_owned())
+}
