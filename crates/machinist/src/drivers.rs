@@ -1,24 +1,41 @@
 //! Which driver a declared provider gets: the one place that knows every platform.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
-use machinist_providers::{Accelerator, Qemu, QemuConfig};
+use machinist_providers::{Accelerator, Qemu, QemuConfig, Sim, SimCloud, SimOptions};
 
 use crate::data_dir::DataDir;
 
 /// The platforms that this build has drivers for.
-const BUILT_IN: &str = "qemu";
+const BUILT_IN: &str = "qemu, sim";
 
 /// Builds drivers for the machines of one data directory.
 pub(crate) struct Drivers {
     dir: DataDir,
+    /// Simulated platforms by provider: they live as long as the process, not the connection.
+    clouds: Mutex<HashMap<String, SimCloud>>,
 }
 
 impl Drivers {
     pub(crate) fn new(dir: DataDir) -> Drivers {
-        Drivers { dir }
+        Drivers {
+            dir,
+            clouds: Mutex::default(),
+        }
+    }
+
+    fn sim(&self, spec: &ProviderSpec) -> Arc<dyn Provider> {
+        let mut clouds = self.clouds.lock().unwrap_or_else(PoisonError::into_inner);
+        let cloud = clouds
+            .entry(spec.uid.clone())
+            .or_insert_with(|| SimCloud::new(SimOptions::default()));
+        Arc::new(Sim::new(cloud.clone()))
     }
 
     fn qemu(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
@@ -50,6 +67,7 @@ impl Connect for Drivers {
     async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
         match spec.kind.as_str() {
             "qemu" => self.qemu(spec),
+            "sim" => Ok(self.sim(spec)),
             other => Err(ProviderError::Rejected {
                 field: "spec.type",
                 value: other.into(),

@@ -144,7 +144,8 @@ impl ImageStore {
         }
         for candidate in candidates {
             if candidate.is_file() {
-                return Ok(candidate);
+                // A link may be turned to another image while disks still stand on this one.
+                return Ok(fs::canonicalize(&candidate).unwrap_or(candidate));
             }
             looked.push(candidate.display().to_string());
         }
