@@ -1,0 +1,257 @@
+//! Phase and conditions: what a person sees of a situation.
+
+mod support;
+
+use jiff::Timestamp;
+use machinist_api::{conditions, vitistack::Machine};
+use machinist_core::{
+    dialect::vitistack::{Times, raise},
+    machine::{Facts, GuestFacts, Outlook, PowerState, Seen, Situation, Trouble, Want, plan},
+};
+use support::{MACHINE, facts, machine, want};
+
+struct Case<'a> {
+    deleting: bool,
+    bound: bool,
+    want: Option<&'a Want>,
+    seen: Option<&'a [Facts]>,
+    trouble: Option<&'a Trouble>,
+}
+
+fn at(second: i64) -> Times {
+    Times {
+        now: Timestamp::from_second(second).expect("a time"),
+    }
+}
+
+fn status(object: &Machine, case: &Case<'_>, times: Times) -> Machine {
+    let situation = Situation {
+        deleting: case.deleting,
+        bound: case.bound,
+        want: case.want,
+        seen: case.seen.map_or(Seen::Unknown, Seen::Machines),
+        restart: None,
+    };
+    let step = plan(situation);
+    let outlook = Outlook {
+        situation,
+        step: &step,
+        trouble: case.trouble,
+    };
+    Machine {
+        status: Some(raise(object, &outlook, Some("local"), times)),
+        ..object.clone()
+    }
+}
+
+/// Phase, then the conditions that hold, then those that nobody can tell.
+fn view(machine: &Machine) -> String {
+    let status = machine.status.clone().unwrap_or_default();
+    let with = |wanted: &str| {
+        let kinds = status.conditions.iter().filter(|c| c.status == wanted);
+        kinds
+            .map(|c| c.type_.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let phase = status.phase.unwrap_or_default();
+    format!("{phase} | {} | {}", with("True"), with("Unknown"))
+}
+
+#[test]
+fn the_life_of_a_machine() {
+    let object = machine(MACHINE);
+    let want = want();
+    let bound = Case {
+        deleting: false,
+        bound: true,
+        want: Some(&want),
+        seen: None,
+        trouble: None,
+    };
+    let creating = [facts("i-1", PowerState::Creating)];
+    let running = [facts("i-1", PowerState::Running)];
+    let reported = [Facts {
+        guest: Some(GuestFacts::default()),
+        ..facts("i-1", PowerState::Running)
+    }];
+    let failed = [facts("i-1", PowerState::Failed)];
+    let terminal = Trouble {
+        reason: "Rejected".into(),
+        message: "image: \"x\": not found".into(),
+        terminal: true,
+    };
+    let passing = Trouble {
+        terminal: false,
+        ..terminal.clone()
+    };
+    let rows = [
+        (
+            Case {
+                bound: false,
+                ..bound
+            },
+            "Pending | Reconciling | InfrastructureReady",
+        ),
+        (
+            Case {
+                seen: Some(&[]),
+                ..bound
+            },
+            "Creating | Reconciling | ",
+        ),
+        (
+            Case {
+                seen: Some(&creating),
+                ..bound
+            },
+            "Creating | Reconciling | BootstrapReady",
+        ),
+        (
+            Case {
+                seen: Some(&running),
+                ..bound
+            },
+            "Running | Ready InfrastructureReady NetworkReady DrainReady | BootstrapReady",
+        ),
+        (
+            Case {
+                seen: Some(&reported),
+                ..bound
+            },
+            "Running | Ready InfrastructureReady NetworkReady BootstrapReady DrainReady | ",
+        ),
+        (
+            Case {
+                seen: Some(&[]),
+                trouble: Some(&passing),
+                ..bound
+            },
+            "Creating | Reconciling | ",
+        ),
+        (
+            Case {
+                seen: Some(&[]),
+                trouble: Some(&terminal),
+                ..bound
+            },
+            "Failed | Stalled | ",
+        ),
+        (
+            Case {
+                seen: Some(&failed),
+                ..bound
+            },
+            "Failed | Stalled | BootstrapReady",
+        ),
+        (
+            Case {
+                deleting: true,
+                seen: Some(&running),
+                ..bound
+            },
+            "Terminating | InfrastructureReady NetworkReady Reconciling DrainReady | BootstrapReady",
+        ),
+        (
+            Case {
+                deleting: true,
+                seen: Some(&[]),
+                ..bound
+            },
+            "Terminated | Reconciling | ",
+        ),
+    ];
+    for (case, expected) in rows {
+        assert_eq!(view(&status(&object, &case, at(0))), expected);
+    }
+}
+
+#[test]
+fn what_cannot_be_seen_keeps_its_phase_and_facts() {
+    let want = want();
+    let running = [facts("i-1", PowerState::Running)];
+    let seen = Case {
+        deleting: false,
+        bound: true,
+        want: Some(&want),
+        seen: Some(&running),
+        trouble: None,
+    };
+    let before = status(&machine(MACHINE), &seen, at(0));
+    let trouble = Trouble {
+        reason: "ProviderUnreachable".into(),
+        message: "no answer".into(),
+        terminal: false,
+    };
+    let unseen = Case {
+        seen: None,
+        trouble: Some(&trouble),
+        ..seen
+    };
+    let after = status(&before, &unseen, at(60));
+    assert_eq!(
+        view(&after),
+        "Running | Reconciling DrainReady | Ready InfrastructureReady NetworkReady BootstrapReady"
+            .replace(" DrainReady", "")
+    );
+    let status = after.status.expect("a status");
+    assert_eq!(status.provider_id.as_deref(), Some("test:///i-1"));
+    assert_eq!(status.private_ip_addresses, ["10.0.0.5"]);
+}
+
+#[test]
+fn times_move_only_with_what_they_date() {
+    let want = want();
+    let running = [facts("i-1", PowerState::Running)];
+    let case = Case {
+        deleting: false,
+        bound: true,
+        want: Some(&want),
+        seen: Some(&running),
+        trouble: None,
+    };
+    let first = status(&machine(MACHINE), &case, at(0));
+    let second = status(&first, &case, at(60));
+    assert_eq!(first.status, second.status);
+    let reported = [Facts {
+        guest: Some(GuestFacts::default()),
+        ..facts("i-1", PowerState::Running)
+    }];
+    let case = Case {
+        seen: Some(&reported),
+        ..case
+    };
+    let third = status(&second, &case, at(120)).status.expect("a status");
+    let time = |kind| {
+        let condition = conditions::find(&third.conditions, kind).expect("the condition");
+        condition.last_transition_time.0.as_second()
+    };
+    assert_eq!((time("Ready"), time("BootstrapReady")), (0, 120));
+    assert_eq!(third.observed_generation, Some(3));
+}
+
+#[test]
+fn both_vocabularies_say_the_same() {
+    let want = want();
+    let running = [facts("i-1", PowerState::Running)];
+    let case = Case {
+        deleting: false,
+        bound: true,
+        want: Some(&want),
+        seen: Some(&running),
+        trouble: None,
+    };
+    let status = status(&machine(MACHINE), &case, at(0))
+        .status
+        .expect("a status");
+    let addresses = status.addresses.expect("addresses");
+    assert_eq!(addresses.internal, status.private_ip_addresses);
+    assert_eq!(addresses.external, status.public_ip_addresses);
+    assert_eq!(
+        status.ip_addresses,
+        ["10.0.0.5", "203.0.113.7", "2001:db8::7"]
+    );
+    assert_eq!(status.ipv6_addresses, ["2001:db8::7"]);
+    let interfaces = status.network_status.expect("a network status").interfaces;
+    assert_eq!(interfaces, status.network_interfaces);
+}

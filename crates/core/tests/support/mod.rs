@@ -1,0 +1,72 @@
+//! Machines to decide about, and manifests to understand.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+
+use machinist_api::vitistack::{Machine, MachineProvider};
+use machinist_core::{
+    dialect::vitistack::lower,
+    machine::{Facts, MachineId, MachineKey, NicFacts, PowerState, Want},
+};
+
+/// A provider in its shortest form.
+pub const PROVIDER: &str = "
+metadata: {name: local, namespace: default}
+spec: {type: qemu, region: local}
+";
+
+/// A machine in its shortest form.
+pub const MACHINE: &str = "
+metadata: {name: m, namespace: default, generation: 3}
+spec:
+  name: m
+  instanceType: small
+  os: {family: linux, distribution: debian, version: '12', imageID: debian-12}
+  providerConfig: {name: qemu, region: local}
+";
+
+pub fn machine(yaml: &str) -> Machine {
+    object("Machine", yaml)
+}
+
+pub fn provider(yaml: &str) -> MachineProvider {
+    object("MachineProvider", yaml)
+}
+
+fn object<K: serde::de::DeserializeOwned>(kind: &str, yaml: &str) -> K {
+    let mut value: serde_json::Value = serde_saphyr::from_str(yaml).expect("YAML");
+    value["apiVersion"] = "vitistack.io/v1alpha1".into();
+    value["kind"] = kind.into();
+    serde_json::from_value(value).expect("an object of its kind")
+}
+
+pub fn want() -> Want {
+    lower(&machine(MACHINE), &provider(PROVIDER)).expect("it can be understood")
+}
+
+pub fn facts(id: &str, power: PowerState) -> Facts {
+    Facts {
+        id: MachineId::new(id),
+        key: MachineKey::new("cluster", "machine").expect("a key"),
+        provider_id: format!("test:///{id}"),
+        power,
+        state: format!("{power:?}").to_lowercase(),
+        problem: None,
+        node: Some("node-1".into()),
+        cpus: Some(2),
+        memory: Some(2 << 30),
+        architecture: None,
+        disks: Vec::new(),
+        nics: vec![NicFacts {
+            name: "eth0".into(),
+            private: vec!["10.0.0.5".into()],
+            public: vec!["203.0.113.7".into(), "2001:db8::7".into()],
+            confirmed: true,
+            ..NicFacts::default()
+        }],
+        guest: None,
+        created: None,
+        started: None,
+        details: BTreeMap::new(),
+    }
+}
