@@ -318,3 +318,47 @@ async fn the_probe_tells_what_runs_here() {
     assert!(["kvm", "tcg"].contains(&health.details["accelerator"].as_str()));
     assert!(!health.details["acceleratorReason"].is_empty());
 }
+
+#[tokio::test]
+async fn a_long_transfer_holds_nobody_up_and_is_told_as_progress() {
+    if !has_qemu() {
+        return;
+    }
+    let root = Root::new();
+    let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/disk.raw", server.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = server.accept().await.unwrap();
+        let half = "HTTP/1.1 200 OK\r\ncontent-length: 2048\r\n\r\n".to_owned() + &"x".repeat(1024);
+        tokio::io::AsyncWriteExt::write_all(&mut stream, half.as_bytes())
+            .await
+            .unwrap();
+        // The other half never comes.
+        std::future::pending::<()>().await;
+    });
+    let qemu = Qemu::new(QemuConfig {
+        image_wait: Duration::from_millis(300),
+        ..config(root.path())
+    })
+    .unwrap();
+    let key = fresh_key();
+    let mut want = empty("waiting");
+    want.image = Some(machinist_core::machine::Image {
+        reference: url.clone(),
+        checksum: None,
+    });
+    let error = qemu.create(&key, &want).await.unwrap_err();
+    assert_eq!(error.reason(), "ProviderBusy", "{error}");
+    let mut downloads = qemu.downloads();
+    let half = |all: &machinist_providers::shared::images::Transfers| {
+        all.get(&url)
+            .is_some_and(|progress| (progress.done, progress.total) == (1024, Some(2048)))
+    };
+    tokio::time::timeout(common::LIMIT, downloads.wait_for(half))
+        .await
+        .expect("half of it came")
+        .unwrap();
+    let error = qemu.create(&key, &want).await.unwrap_err();
+    assert!(error.to_string().contains("1 KiB of 2 KiB"), "{error}");
+    assert!(qemu.find(&key).await.unwrap().is_empty());
+}

@@ -42,7 +42,7 @@ pub(super) struct DirLock {
 }
 
 impl DirLock {
-    /// For the standard input of a helper program: the lock is then held until that has
+    /// For the standard input of another program: the lock is then held until that has
     /// ended too, even when this process is killed first.
     pub(super) fn lend(&self) -> io::Result<Stdio> {
         self.directory.try_clone().map(Stdio::from)

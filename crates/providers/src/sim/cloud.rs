@@ -114,7 +114,7 @@ impl SimCloud {
         self.state().made
     }
 
-    /// Turns a machine off or removes it behind everybody's back.
+    /// Changes a machine behind everybody's back; it is removed when `change` says false.
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
         let machine = state.machines.get_mut(id.as_str());
