@@ -245,12 +245,7 @@ impl<'a> Outlook<'a> {
     fn network(&self) -> Condition {
         let kind = "NetworkReady";
         if self.is_out_of_sight() {
-            return condition(
-                kind,
-                Truth::Unknown,
-                "NotSeen",
-                "The provider does not answer.",
-            );
+            return not_seen(kind);
         }
         let Some(machine) = self.machine().filter(|m| m.power == PowerState::Running) else {
             return condition(
@@ -297,6 +292,7 @@ impl<'a> Outlook<'a> {
                 "GuestSilent",
                 "The guest has not reported; without a guest agent it never will.",
             ),
+            None if self.is_out_of_sight() => not_seen(kind),
             None => condition(
                 kind,
                 Truth::False,
@@ -352,6 +348,15 @@ fn phase_reason(phase: Phase, trouble: Option<&Trouble>, step: &Step) -> String 
         (None, Step::Stall(Stall::Duplicates)) => "Duplicates".into(),
         (None, _) => phase.as_str().into(),
     }
+}
+
+fn not_seen(kind: &'static str) -> Condition {
+    condition(
+        kind,
+        Truth::Unknown,
+        "NotSeen",
+        "The provider does not answer.",
+    )
 }
 
 fn condition(

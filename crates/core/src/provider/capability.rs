@@ -28,6 +28,8 @@ pub struct Health {
     pub cpus: Option<u64>,
     /// Memory in bytes in all, where the platform says.
     pub memory: Option<u64>,
+    /// Memory in bytes that is free, where the platform says.
+    pub memory_free: Option<u64>,
     /// Disk space in bytes in all, where the platform says.
     pub storage: Option<u64>,
     /// Disk space in bytes that is free, where the platform says.

@@ -10,13 +10,13 @@ use machinist_core::{
 };
 
 /// A provider in its shortest form.
-pub const PROVIDER: &str = "
+pub(crate) const PROVIDER: &str = "
 metadata: {name: local, namespace: default}
 spec: {type: qemu, region: local}
 ";
 
 /// A machine in its shortest form.
-pub const MACHINE: &str = "
+pub(crate) const MACHINE: &str = "
 metadata: {name: m, namespace: default, generation: 3}
 spec:
   name: m
@@ -25,11 +25,11 @@ spec:
   providerConfig: {name: qemu, region: local}
 ";
 
-pub fn machine(yaml: &str) -> Machine {
+pub(crate) fn machine(yaml: &str) -> Machine {
     object("Machine", yaml)
 }
 
-pub fn provider(yaml: &str) -> MachineProvider {
+pub(crate) fn provider(yaml: &str) -> MachineProvider {
     object("MachineProvider", yaml)
 }
 
@@ -40,11 +40,11 @@ fn object<K: serde::de::DeserializeOwned>(kind: &str, yaml: &str) -> K {
     serde_json::from_value(value).expect("an object of its kind")
 }
 
-pub fn want() -> Want {
+pub(crate) fn want() -> Want {
     lower(&machine(MACHINE), &provider(PROVIDER)).expect("it can be understood")
 }
 
-pub fn facts(id: &str, power: PowerState) -> Facts {
+pub(crate) fn facts(id: &str, power: PowerState) -> Facts {
     Facts {
         id: MachineId::new(id),
         key: MachineKey::new("cluster", "machine").expect("a key"),

@@ -25,6 +25,7 @@ impl Host {
             version: Some(version),
             cpus: Some(cpus()),
             memory: memory("MemTotal"),
+            memory_free: memory("MemAvailable"),
             storage: Some(storage),
             storage_free: Some(free),
             ..Health::default()
@@ -36,11 +37,6 @@ impl Host {
             ("root", root.display().to_string()),
         ] {
             health.details.insert(name.to_owned(), value);
-        }
-        if let Some(available) = memory("MemAvailable") {
-            health
-                .details
-                .insert("memoryAvailable".to_owned(), available.to_string());
         }
         Ok(health)
     }

@@ -101,14 +101,16 @@ fn conditions(
 }
 
 fn drain(outlook: &Outlook<'_>) -> Condition {
-    let running = outlook.machine().map(|m| m.power) == Some(PowerState::Running);
-    let (status, reason, message) = match running {
-        true => (
+    let (status, reason, message) = match outlook.machine().map(|machine| machine.power) {
+        Some(PowerState::Running) => (
             Truth::True,
             "NothingToDrain",
             "No workload holds the machine.",
         ),
-        false => (Truth::False, "NotRunning", "The machine is not running."),
+        None if outlook.is_out_of_sight() => {
+            (Truth::Unknown, "NotSeen", "The provider does not answer.")
+        }
+        _ => (Truth::False, "NotRunning", "The machine is not running."),
     };
     condition(types::DRAIN_READY, status, reason, message)
 }

@@ -241,6 +241,7 @@ fn capacity(outlook: &ProviderOutlook<'_>, used: &Used) -> Option<CapacityStatus
             ..ResourceQuota::default()
         }),
         available: Some(ResourceQuota {
+            memory: bytes(health.memory_free),
             storage: bytes(health.storage_free),
             ..ResourceQuota::default()
         }),
