@@ -1,3 +1,5 @@
+//! Quantities are read exactly, and written back as they were meant.
+
 use proptest::prelude::*;
 
 use super::*;

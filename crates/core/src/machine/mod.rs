@@ -3,6 +3,7 @@
 //! [`Want`] is what was declared, [`Facts`] what a platform reports; [`plan`] compares
 //! the two and names at most one step. Dialects translate to and from their own words.
 
+mod conditions;
 mod facts;
 mod key;
 mod plan;
