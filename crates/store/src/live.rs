@@ -39,14 +39,19 @@ impl Live {
         prefix: &'a str,
         after: Option<&'a str>,
     ) -> impl Iterator<Item = &'a Entry> {
-        let start = match after {
-            Some(after) if after >= prefix => Bound::Excluded(after),
+        let end = end_of(prefix);
+        let end = end.as_deref();
+        let start = match (after, end) {
+            // Beyond the prefix; the range must be empty rather than the wrong way round.
+            (Some(after), Some(end)) if after >= end => Bound::Included(end),
+            (Some(after), _) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
-        self.entries
-            .range::<str, _>((start, Bound::Unbounded))
-            .map(|(_, entry)| entry)
-            .take_while(move |entry| entry.key.starts_with(prefix))
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        // Bounds instead of a look at each key: counting what follows a page then touches only
+        // the map's own nodes.
+        let range = self.entries.range::<str, _>((start, end));
+        range.map(|(_, entry)| entry)
     }
 
     pub(crate) fn list(&self, prefix: &str, after: Option<&str>, limit: Option<usize>) -> Page {
@@ -120,6 +125,18 @@ impl Live {
     }
 }
 
+/// The least text that comes after every text with a prefix, if there is one.
+fn end_of(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}
+
 /// Two runs of entries, each in the order of their keys and without a common key, as one.
 fn merge<'a>(
     left: impl Iterator<Item = &'a Entry>,
@@ -131,4 +148,51 @@ fn merge<'a>(
         (_, Some(_)) => right.next(),
         (_, None) => left.next(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_where_the_next_one_begins() {
+        let last = char::MAX;
+        let cases = [
+            ("m/", Some("m0".to_owned())),
+            ("", None),
+            ("\u{d7ff}", Some("\u{e000}".to_owned())),
+            (&format!("a{last}"), Some("b".to_owned())),
+            (&format!("{last}{last}"), None),
+        ];
+        for (prefix, end) in cases {
+            assert_eq!(end_of(prefix), end, "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_to_its_prefix_whatever_it_comes_after() {
+        let mut loaded = Loaded::empty(None);
+        for key in ["a", "m", "m/", "m/a", "m/b", "m/\u{10ffff}", "m0", "z"] {
+            let entry = Entry {
+                key: key.into(),
+                value: bytes::Bytes::new(),
+                created: Revision(1),
+                modified: Revision(1),
+            };
+            loaded.entries.insert(key.into(), entry);
+        }
+        let live = Live::new(loaded);
+        let listed = |prefix: &str, after: Option<&str>| {
+            let page = live.list(prefix, after, None);
+            let keys: Vec<String> = page.entries.iter().map(|e| e.key.to_string()).collect();
+            keys.join(" ")
+        };
+        assert_eq!(listed("m/", None), "m/ m/a m/b m/\u{10ffff}");
+        assert_eq!(listed("m/", Some("a")), "m/ m/a m/b m/\u{10ffff}");
+        assert_eq!(listed("m/", Some("m/a")), "m/b m/\u{10ffff}");
+        assert_eq!(listed("m/", Some("m0")), "");
+        assert_eq!(listed("m/", Some("z")), "");
+        assert_eq!(listed("", Some("m0")), "z");
+        assert_eq!(live.list("m", Some("m/"), Some(1)).remaining, 3);
+    }
 }

@@ -3,6 +3,13 @@
 //! The child is this test program itself: with the variable set, it writes without end and
 //! prints a line for each acknowledged write.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;

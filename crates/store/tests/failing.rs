@@ -1,5 +1,12 @@
 //! A medium that fails or waits: what becomes of the group, of readers, and of later writes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::sync::mpsc;
@@ -185,4 +192,35 @@ async fn what_queued_up_behind_a_commit_is_one_group() {
         answer.unwrap().unwrap();
     }
     assert_eq!(bench.store.revision(), Revision(101));
+}
+
+#[tokio::test]
+async fn conditions_see_the_earlier_writes_of_their_group() {
+    let mut bench = bench();
+    let mut writes = JoinSet::new();
+    bench.begin(&mut writes, Expect::Any).await;
+    assert_eq!(soon(bench.asked.recv()).await, Some(1));
+    // One group of three: only one of them can replace revision 1.
+    for _ in 0..3 {
+        bench
+            .begin(&mut writes, Expect::Revision(Revision(1)))
+            .await;
+    }
+    // The condition refers to a write that is itself not durable yet.
+    bench.say(Verdict::Succeed);
+    assert_eq!(soon(bench.asked.recv()).await, Some(1));
+    bench.say(Verdict::Succeed);
+    let (mut written, mut refused) = (Vec::new(), 0);
+    while let Some(answer) = soon(writes.join_next()).await {
+        match answer.unwrap() {
+            Ok(revision) => written.push(revision),
+            Err(WriteError::Conflict { found, .. }) => {
+                assert_eq!(found.map(|entry| entry.modified), Some(Revision(2)));
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    written.sort();
+    assert_eq!((written, refused), (vec![Revision(1), Revision(2)], 2));
 }

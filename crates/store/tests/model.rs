@@ -1,5 +1,12 @@
 //! Random operations against a plain model of what a store is, with restarts in between.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;

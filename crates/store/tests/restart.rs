@@ -1,5 +1,12 @@
 //! What a store on disk is after it was closed and opened again.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use common::{Home, history, keeping, value};

@@ -1,5 +1,12 @@
 //! One suite for every kind of store: conditions, order, watches, trimming, pages.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test, in its helpers too"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -186,8 +193,12 @@ async fn concurrent_writers_have_one_order_which_every_watch_tells() {
             let mut watch = store.watch("", Revision::ZERO).unwrap();
             watches.spawn(async move {
                 let mut seen = Vec::new();
+                let mut last = BTreeMap::new();
                 while seen.len() < (WRITERS * EACH) as usize {
                     let event = soon(watch.next()).await.unwrap();
+                    // Each write replaced the one before it, so no update was lost.
+                    let value = event.entry.value.clone();
+                    assert_eq!(event.previous, last.insert(event.entry.key.clone(), value));
                     seen.push((
                         event.revision,
                         String::from_utf8(event.entry.value.to_vec()).unwrap(),

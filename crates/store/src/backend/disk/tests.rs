@@ -2,8 +2,8 @@
 
 mod medium;
 
-use support::{Dice, block_on};
 use medium::{Fault, Image, Tape};
+use support::{Dice, block_on};
 
 use super::load::{initialize, load};
 use crate::backend::{BackendError, Change, Loaded};
@@ -51,7 +51,7 @@ async fn fill(tape: &Tape, reference: &Store, dice: &mut Dice) -> Vec<(usize, Re
     let store = open(tape);
     let mut watch = store.watch("", store.revision()).unwrap();
     let mut acknowledged = vec![(tape.len(), store.revision())];
-    for round in 0..40 {
+    for round in 0..16 {
         let mut group = tokio::task::JoinSet::new();
         for member in 0..=dice.below(5) {
             let store = store.clone();
