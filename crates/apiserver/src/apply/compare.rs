@@ -39,7 +39,10 @@ impl Comparison {
 
 /// Compares two values of one shape.
 pub(super) fn compare(shape: Shape<'_>, old: &Value, new: &Value) -> Comparison {
-    let mut walker = Walker { out: Comparison::default(), path: Vec::new() };
+    let mut walker = Walker {
+        out: Comparison::default(),
+        path: Vec::new(),
+    };
     walker.visit(shape, Some(old), Some(new));
     walker.out
 }
@@ -76,17 +79,30 @@ impl Walker {
     }
 
     /// Returns whether the node was taken as one value.
-    fn visit_as(&mut self, kinds: Kinds, shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>) -> bool {
+    fn visit_as(
+        &mut self,
+        kinds: Kinds,
+        shape: Shape<'_>,
+        old: Option<&Value>,
+        new: Option<&Value>,
+    ) -> bool {
         if kinds.map {
             let (old_map, new_map) = (as_map(old), as_map(new));
             let nothing = old_map.is_none() && new_map.is_none();
             if nothing || shape.map_is_atomic() {
                 return self.leaf(old, new);
             }
-            let names: BTreeSet<_> = old_map.iter().chain(&new_map).flat_map(|map| map.keys()).collect();
+            let names: BTreeSet<_> = old_map
+                .iter()
+                .chain(&new_map)
+                .flat_map(|map| map.keys())
+                .collect();
             for name in names {
                 self.path.push(PathElement::field(name));
-                let (old, new) = (old_map.and_then(|m| m.get(name)), new_map.and_then(|m| m.get(name)));
+                let (old, new) = (
+                    old_map.and_then(|m| m.get(name)),
+                    new_map.and_then(|m| m.get(name)),
+                );
                 self.visit(shape.child(name), old, new);
                 self.path.pop();
             }
@@ -153,7 +169,9 @@ impl Walker {
 }
 
 fn as_map(value: Option<&Value>) -> Option<&serde_json::Map<String, Value>> {
-    value.and_then(Value::as_object).filter(|map| !map.is_empty())
+    value
+        .and_then(Value::as_object)
+        .filter(|map| !map.is_empty())
 }
 
 fn as_list(value: Option<&Value>) -> &[Value] {

@@ -66,7 +66,11 @@ pub enum ApplyError {
 
 impl ApplyError {
     pub(super) fn invalid(object: &'static str) -> impl FnOnce(Misfit) -> Self {
-        move |Misfit { path, reason }| Self::Invalid { object, path, reason }
+        move |Misfit { path, reason }| Self::Invalid {
+            object,
+            path,
+            reason,
+        }
     }
 }
 
@@ -76,7 +80,12 @@ struct Message<'a>(&'a [Conflict]);
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [only] = self.0 {
-            return write!(f, "Apply failed with 1 conflict: {}: {}", only.cause_message(), only.path);
+            return write!(
+                f,
+                "Apply failed with 1 conflict: {}: {}",
+                only.cause_message(),
+                only.path
+            );
         }
         write!(f, "Apply failed with {} conflicts: ", self.0.len())?;
         for (i, group) in self.0.chunk_by(|a, b| a.manager == b.manager).enumerate() {

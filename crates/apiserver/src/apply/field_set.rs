@@ -11,7 +11,10 @@ use super::shape::{ListKind, Shape};
 
 /// Every leaf, every list item, every entry of a map, and every empty object of `value`.
 pub(super) fn field_set(shape: Shape<'_>, value: &Value) -> Set {
-    let mut walker = Walker { set: Set::new(), path: Vec::new() };
+    let mut walker = Walker {
+        set: Set::new(),
+        path: Vec::new(),
+    };
     walker.visit(shape, value);
     walker.set
 }
@@ -63,7 +66,10 @@ impl Walker {
     }
 
     fn visit_items(&mut self, shape: Shape<'_>, items: &[Value]) {
-        let elements: Vec<_> = items.iter().map(|item| item_element(shape, item).ok()).collect();
+        let elements: Vec<_> = items
+            .iter()
+            .map(|item| item_element(shape, item).ok())
+            .collect();
         let mut seen = BTreeSet::new();
         let mut repeated = BTreeSet::new();
         for element in elements.iter().flatten() {

@@ -53,7 +53,9 @@ impl Set {
         for element in self.elements() {
             let member = self.members.contains(element);
             let below = self.children.get(element);
-            let node = below.map(|child| child.write_tree(member)).unwrap_or_default();
+            let node = below
+                .map(|child| child.write_tree(member))
+                .unwrap_or_default();
             out.insert(element.to_text(), Value::Object(node));
         }
         out
@@ -87,7 +89,11 @@ fn read(node: &Value) -> Result<(Set, bool), FieldsError> {
     let fields = match node {
         Value::Object(fields) => fields,
         Value::Null => &empty,
-        other => return Err(FieldsError::NotAnObject { found: type_name(other) }),
+        other => {
+            return Err(FieldsError::NotAnObject {
+                found: type_name(other),
+            });
+        }
     };
     for (key, below) in fields {
         if key == "." {
@@ -95,7 +101,9 @@ fn read(node: &Value) -> Result<(Set, bool), FieldsError> {
             continue;
         }
         // An unknown type of element comes from a newer writer and is skipped, not refused.
-        let Some(element) = PathElement::parse(key)? else { continue };
+        let Some(element) = PathElement::parse(key)? else {
+            continue;
+        };
         let (child, child_is_member) = read(below)?;
         if child_is_member {
             set.members.insert(element.clone());

@@ -20,7 +20,10 @@ const MAX_ANNOTATIONS_SIZE: usize = 256 * 1024;
 
 fn annotation(object: &Value) -> Option<&str> {
     let annotations = object.get("metadata")?.get("annotations")?;
-    annotations.get(ANNOTATION)?.as_str().filter(|text| !text.is_empty())
+    annotations
+        .get(ANNOTATION)?
+        .as_str()
+        .filter(|text| !text.is_empty())
 }
 
 /// The fields that were last applied from the client and still have that value.
@@ -45,7 +48,9 @@ pub(super) fn refresh(object: &mut Value, applied: &Value) {
     if let Some(annotations) = annotations_of(&mut applied) {
         annotations.remove(ANNOTATION);
     }
-    let Some(annotations) = annotations_of(object) else { return };
+    let Some(annotations) = annotations_of(object) else {
+        return;
+    };
     annotations.insert(ANNOTATION.into(), Value::String(go_json(&applied) + "\n"));
     let size = |(name, text): (&String, &Value)| name.len() + text.as_str().map_or(0, str::len);
     if annotations.iter().map(size).sum::<usize>() > MAX_ANNOTATIONS_SIZE {
@@ -54,5 +59,8 @@ pub(super) fn refresh(object: &mut Value, applied: &Value) {
 }
 
 fn annotations_of(object: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {
-    object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()
+    object
+        .get_mut("metadata")?
+        .get_mut("annotations")?
+        .as_object_mut()
 }

@@ -39,9 +39,22 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    pub(super) fn new(manager: &str, operation: Operation, api_version: &str, subresource: &str) -> Self {
-        let manager = if manager.is_empty() { "unknown" } else { manager };
-        let api_version = if operation == Operation::Apply { "" } else { api_version };
+    pub(super) fn new(
+        manager: &str,
+        operation: Operation,
+        api_version: &str,
+        subresource: &str,
+    ) -> Self {
+        let manager = if manager.is_empty() {
+            "unknown"
+        } else {
+            manager
+        };
+        let api_version = if operation == Operation::Apply {
+            ""
+        } else {
+            api_version
+        };
         Self {
             manager: manager.into(),
             operation,
@@ -63,7 +76,10 @@ impl Identity {
             if out.len() > 1 {
                 out.push(',');
             }
-            out.push_str(&format!("\"{name}\":{}", go_json(&Value::String(part.into()))));
+            out.push_str(&format!(
+                "\"{name}\":{}",
+                go_json(&Value::String(part.into()))
+            ));
         }
         out.push('}');
         out
@@ -154,9 +170,16 @@ fn raw_entry(entry: &Value) -> Option<Raw> {
         manager: text("manager")?,
         operation: text("operation")?,
         api_version: text("apiVersion")?,
-        time: if time.is_empty() { None } else { Some(time.parse().ok()?) },
+        time: if time.is_empty() {
+            None
+        } else {
+            Some(time.parse().ok()?)
+        },
         fields_type: text("fieldsType")?,
-        fields: entry.get("fieldsV1").filter(|fields| !fields.is_null()).cloned(),
+        fields: entry
+            .get("fieldsV1")
+            .filter(|fields| !fields.is_null())
+            .cloned(),
         subresource: text("subresource")?,
     })
 }
@@ -184,7 +207,10 @@ impl Managed {
                 return Err(ManagedFieldsError::ApiVersion);
             }
             if raw.fields_type != "FieldsV1" {
-                return Err(ManagedFieldsError::FieldsType { index, found: raw.fields_type });
+                return Err(ManagedFieldsError::FieldsType {
+                    index,
+                    found: raw.fields_type,
+                });
             }
             let fields = raw.fields.unwrap_or(Value::Null);
             let set = Set::from_fields_v1(&fields)
@@ -194,7 +220,12 @@ impl Managed {
                 manager: raw.manager.clone(),
                 ..Identity::new(&raw.manager, operation, &raw.api_version, &raw.subresource)
             };
-            let entry = Entry { identity, api_version: raw.api_version, time: raw.time, set };
+            let entry = Entry {
+                identity,
+                api_version: raw.api_version,
+                time: raw.time,
+                set,
+            };
             managed.0.insert(entry.identity.key(), entry);
         }
         Ok(managed)
@@ -207,14 +238,22 @@ impl Managed {
         entries.sort_by_cached_key(|entry| {
             let seconds = entry.time.map_or(0, Timestamp::as_second);
             let id = &entry.identity;
-            (id.operation, seconds, id.manager.clone(), entry.api_version.clone(), id.subresource.clone())
+            (
+                id.operation,
+                seconds,
+                id.manager.clone(),
+                entry.api_version.clone(),
+                id.subresource.clone(),
+            )
         });
         let entries: Vec<_> = entries.into_iter().map(Entry::to_json).collect();
         if entries.is_empty() {
             remove_from(object);
             return;
         }
-        let Some(object) = object.as_object_mut() else { return };
+        let Some(object) = object.as_object_mut() else {
+            return;
+        };
         let metadata = object.entry("metadata").or_insert_with(|| json!({}));
         if let Some(metadata) = metadata.as_object_mut() {
             metadata.insert("managedFields".into(), Value::Array(entries));

@@ -71,7 +71,12 @@ impl<'a> Request<'a> {
     }
 
     /// Records an update by the manager of this request.
-    pub(super) fn update(&self, live: &Value, new: &Value, managed: Managed) -> Result<Managed, ApplyError> {
+    pub(super) fn update(
+        &self,
+        live: &Value,
+        new: &Value,
+        managed: Managed,
+    ) -> Result<Managed, ApplyError> {
         self.update_as(self.manager, live, new, managed)
     }
 
@@ -84,7 +89,10 @@ impl<'a> Request<'a> {
     ) -> Result<Managed, ApplyError> {
         validate(self.shape(), new, Duplicates::Allowed).map_err(ApplyError::invalid("new"))?;
         validate(self.shape(), live, Duplicates::Allowed).map_err(ApplyError::invalid("live"))?;
-        let taken = self.rules.take_by_update(live, new, &mut managed).difference(&NEVER_OWNED);
+        let taken = self
+            .rules
+            .take_by_update(live, new, &mut managed)
+            .difference(&NEVER_OWNED);
         if !taken.is_empty() {
             let entry = self.entry(manager, Operation::Update);
             let key = entry.identity.key();
@@ -92,7 +100,14 @@ impl<'a> Request<'a> {
                 Some(previous) => taken.union(&previous.set),
                 None => taken,
             };
-            managed.0.insert(key, Entry { set, time: Some(self.now), ..entry });
+            managed.0.insert(
+                key,
+                Entry {
+                    set,
+                    time: Some(self.now),
+                    ..entry
+                },
+            );
         }
         cap_update_managers(&mut managed);
         Ok(managed)
@@ -110,7 +125,8 @@ impl<'a> Request<'a> {
             let nothing = super::empty_object(self.api_version, applied.get("kind"));
             managed = self.update_as(BEFORE_FIRST_APPLY, &nothing, live, managed)?;
         }
-        validate(self.shape(), applied, Duplicates::Refused).map_err(ApplyError::invalid("applied"))?;
+        validate(self.shape(), applied, Duplicates::Refused)
+            .map_err(ApplyError::invalid("applied"))?;
         validate(self.shape(), live, Duplicates::Allowed).map_err(ApplyError::invalid("live"))?;
         let entry = self.entry(self.manager, Operation::Apply);
         let key = entry.identity.key();
@@ -130,15 +146,25 @@ impl<'a> Request<'a> {
 
     fn entry(&self, manager: &str, operation: Operation) -> Entry {
         let identity = Identity::new(manager, operation, self.api_version, self.subresource);
-        Entry { identity, api_version: self.api_version.into(), time: None, set: Set::new() }
+        Entry {
+            identity,
+            api_version: self.api_version.into(),
+            time: None,
+            set: Set::new(),
+        }
     }
 }
 
 /// Puts the oldest updates of each version together until few enough managers are left.
 fn cap_update_managers(managed: &mut Managed) {
-    let updates = managed.0.iter().filter(|(_, entry)| entry.identity.operation == Operation::Update);
+    let updates = managed
+        .0
+        .iter()
+        .filter(|(_, entry)| entry.identity.operation == Operation::Update);
     let seconds = |entry: &Entry| entry.time.map_or(0, Timestamp::as_second);
-    let mut oldest: Vec<_> = updates.map(|(key, entry)| (seconds(entry), key.clone())).collect();
+    let mut oldest: Vec<_> = updates
+        .map(|(key, entry)| (seconds(entry), key.clone()))
+        .collect();
     let mut left = oldest.len();
     if left <= MAX_UPDATE_MANAGERS {
         return;
@@ -150,19 +176,38 @@ fn cap_update_managers(managed: &mut Managed) {
         if left <= MAX_UPDATE_MANAGERS {
             return;
         }
-        let Some(version) = managed.0.get(&key).map(|entry| entry.api_version.clone()) else { continue };
+        let Some(version) = managed.0.get(&key).map(|entry| entry.api_version.clone()) else {
+            continue;
+        };
         let Some(first) = first_of_version.get(&version) else {
             first_of_version.insert(version, key);
             continue;
         };
         let identity = Identity::new(OLD_UPDATES, Operation::Update, &version, "");
         let bucket = identity.key();
-        let Some(merged) = managed.0.remove(&key) else { continue };
-        let base = if managed.0.contains_key(&bucket) { &bucket } else { first };
-        let base = managed.0.remove(base).map(|entry| entry.set).unwrap_or_default();
+        let Some(merged) = managed.0.remove(&key) else {
+            continue;
+        };
+        let base = if managed.0.contains_key(&bucket) {
+            &bucket
+        } else {
+            first
+        };
+        let base = managed
+            .0
+            .remove(base)
+            .map(|entry| entry.set)
+            .unwrap_or_default();
         // The time is that of the latest update in the bucket.
         let set = merged.set.union(&base);
-        managed.0.insert(bucket, Entry { identity, set, ..merged });
+        managed.0.insert(
+            bucket,
+            Entry {
+                identity,
+                set,
+                ..merged
+            },
+        );
         left -= 1;
     }
 }

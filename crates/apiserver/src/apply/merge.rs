@@ -21,9 +21,16 @@ fn merge_node(shape: Shape<'_>, live: Option<&Value>, applied: Option<&Value>) -
         if shape.map_is_atomic() || (ours.is_none() && theirs.is_none()) {
             return leaf();
         }
-        let names: BTreeSet<_> = ours.iter().chain(&theirs).flat_map(|map| map.keys()).collect();
+        let names: BTreeSet<_> = ours
+            .iter()
+            .chain(&theirs)
+            .flat_map(|map| map.keys())
+            .collect();
         let fields = names.into_iter().filter_map(|name| {
-            let (ours, theirs) = (ours.and_then(|m| m.get(name)), theirs.and_then(|m| m.get(name)));
+            let (ours, theirs) = (
+                ours.and_then(|m| m.get(name)),
+                theirs.and_then(|m| m.get(name)),
+            );
             let merged = merge_node(shape.child(name), ours, theirs)?;
             Some((name.clone(), merged))
         });
@@ -48,7 +55,9 @@ fn merge_node(shape: Shape<'_>, live: Option<&Value>, applied: Option<&Value>) -
 fn merge_items(shape: Shape<'_>, live: &[Value], applied: &[Value]) -> Vec<Value> {
     let (ours, theirs) = (Indexed::new(shape, live), Indexed::new(shape, applied));
     let common = theirs.order.iter().map(|(element, _)| element);
-    let mut next_common = common.filter(|element| ours.by_element.contains_key(element)).peekable();
+    let mut next_common = common
+        .filter(|element| ours.by_element.contains_key(element))
+        .peekable();
 
     let mut out = Vec::new();
     let mut emit = |mine: Option<&Value>, new: Option<&Value>| {
@@ -104,7 +113,9 @@ struct Indexed<'v> {
 
 impl<'v> Indexed<'v> {
     fn new(shape: Shape<'_>, items: &'v [Value]) -> Self {
-        let known = items.iter().filter_map(|item| Some((item_element(shape, item).ok()?, item)));
+        let known = items
+            .iter()
+            .filter_map(|item| Some((item_element(shape, item).ok()?, item)));
         let order: Vec<_> = known.collect();
         let mut by_element = BTreeMap::new();
         for (element, item) in &order {
@@ -121,7 +132,9 @@ impl<'v> Indexed<'v> {
 }
 
 fn as_map(value: Option<&Value>) -> Option<&Map<String, Value>> {
-    value.and_then(Value::as_object).filter(|map| !map.is_empty())
+    value
+        .and_then(Value::as_object)
+        .filter(|map| !map.is_empty())
 }
 
 fn as_list(value: Option<&Value>) -> &[Value] {

@@ -8,8 +8,9 @@
 //!
 //! The semantics are those of `sigs.k8s.io/structured-merge-diff` and of the `managedfields`
 //! package of Kubernetes; `testdata/` holds what those two answer, and a test that this module
-//! answers the same. Two parts are left out on purpose: versions of one kind are taken to have
-//! the same fields, and ownership is not rewritten when a list or map changes its type.
+//! answers the same. It differs on purpose in three things: versions of one kind are taken to
+//! have the same fields, ownership is not rewritten when a list or map changes its type, and
+//! what an apply empties but keeps is left empty instead of null.
 
 mod compare;
 mod error;
@@ -39,7 +40,6 @@ pub use fields::FieldsError;
 pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
 pub use set::Set;
-pub use validate::Misfit;
 
 use crate::schema::Schema;
 use managed::Managed;
@@ -76,7 +76,10 @@ pub fn apply(
 ) -> Result<Value, ApplyError> {
     let request = request(schema, manager, ignore)?;
     check_type(live, applied, manager)?;
-    if applied.pointer("/metadata/managedFields").is_some_and(|fields| !fields.is_null()) {
+    if applied
+        .pointer("/metadata/managedFields")
+        .is_some_and(|fields| !fields.is_null())
+    {
         return Err(ApplyError::ManagedFieldsInApplied);
     }
     let managed = Managed::decode(live.and_then(managed::raw_entries))?;
@@ -84,14 +87,18 @@ pub fn apply(
         Some(live) => without_managed_fields(live, manager.api_version),
         None => empty_object(manager.api_version, applied.get("kind")),
     };
-    let stated = without_managed_fields(applied, manager.api_version);
+    let mut stated = without_managed_fields(applied, manager.api_version);
+    drop_null_creation_time(&mut stated);
 
     let first = request.apply(&base, &stated, managed.clone(), force);
     let (new, managed) = match first {
         Err(Refusal::Contested(contested)) if manager.name == last_applied::KUBECTL => {
             let client = last_applied::owned_by_client(request.shape(), &base, manager.api_version);
             let client = client.unwrap_or_default();
-            let left: Vec<_> = contested.into_iter().filter(|c| !client.has(&c.path)).collect();
+            let left: Vec<_> = contested
+                .into_iter()
+                .filter(|c| !client.has(&c.path))
+                .collect();
             if left.is_empty() {
                 request.apply(&base, &stated, managed, true)
             } else {
@@ -101,7 +108,9 @@ pub fn apply(
         result => result,
     }
     .map_err(|refusal| match refusal {
-        Refusal::Contested(all) => ApplyError::Conflicts(all.into_iter().map(Conflict::from).collect()),
+        Refusal::Contested(all) => {
+            ApplyError::Conflicts(all.into_iter().map(Conflict::from).collect())
+        }
         Refusal::Other(err) => err,
     })?;
 
@@ -137,7 +146,9 @@ pub fn track_update(
     let managed = managed_before_update(live, &new, manager);
     managed::remove_from(&mut new);
     let is_stored = live.is_some_and(|live| {
-        live.pointer("/metadata/uid").and_then(Value::as_str).is_some_and(|uid| !uid.is_empty())
+        live.pointer("/metadata/uid")
+            .and_then(Value::as_str)
+            .is_some_and(|uid| !uid.is_empty())
     });
     if managed.0.is_empty() && is_stored {
         return Ok(new);
@@ -187,10 +198,26 @@ pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
     }
 }
 
-fn request<'a>(schema: &'a Schema, manager: &Manager<'a>, ignore: &'a Set) -> Result<Request<'a>, ApplyError> {
-    let now = manager.now.parse().map_err(|source| ApplyError::Now { now: manager.now.into(), source })?;
+/// The part of an object that these fields make up, with the keys of its list items; null when
+/// there is none.
+pub fn extract(schema: &Schema, object: &Value, fields: &Set) -> Value {
+    remove::extract_items(Shape::root(schema), object, fields)
+}
+
+fn request<'a>(
+    schema: &'a Schema,
+    manager: &Manager<'a>,
+    ignore: &'a Set,
+) -> Result<Request<'a>, ApplyError> {
+    let now = manager.now.parse().map_err(|source| ApplyError::Now {
+        now: manager.now.into(),
+        source,
+    })?;
     Ok(Request {
-        rules: Rules { shape: Shape::root(schema), ignore },
+        rules: Rules {
+            shape: Shape::root(schema),
+            ignore,
+        },
         manager: manager.name,
         api_version: manager.api_version,
         subresource: manager.subresource,
@@ -198,17 +225,24 @@ fn request<'a>(schema: &'a Schema, manager: &Manager<'a>, ignore: &'a Set) -> Re
     })
 }
 
-fn check_type(live: Option<&Value>, applied: &Value, manager: &Manager<'_>) -> Result<(), ApplyError> {
+fn check_type(
+    live: Option<&Value>,
+    applied: &Value,
+    manager: &Manager<'_>,
+) -> Result<(), ApplyError> {
     if !applied.is_object() {
         return Err(ApplyError::NotAnObject("applied"));
     }
     if live.is_some_and(|live| !live.is_object()) {
         return Err(ApplyError::NotAnObject("live"));
     }
-    let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
+    let text =
+        |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
     let kind = text(applied, "kind").unwrap_or_default();
     let version = text(applied, "apiVersion").unwrap_or_default();
-    let expected_kind = live.and_then(|live| text(live, "kind")).unwrap_or_else(|| kind.clone());
+    let expected_kind = live
+        .and_then(|live| text(live, "kind"))
+        .unwrap_or_else(|| kind.clone());
     if version == manager.api_version && kind == expected_kind {
         return Ok(());
     }
@@ -243,6 +277,18 @@ fn without_managed_fields(object: &Value, api_version: &str) -> Value {
         fields.insert("apiVersion".into(), api_version.into());
     }
     object
+}
+
+/// Typed clients send this null without meaning it; merged, it would erase the stored time.
+fn drop_null_creation_time(applied: &mut Value) {
+    let metadata = applied.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata
+        && metadata
+            .get("creationTimestamp")
+            .is_some_and(Value::is_null)
+    {
+        metadata.remove("creationTimestamp");
+    }
 }
 
 /// What an object is compared with before it exists.

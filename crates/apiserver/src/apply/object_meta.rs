@@ -12,7 +12,10 @@ pub(super) fn object_meta() -> &'static Schema {
 }
 
 fn build() -> Schema {
-    let time = || Schema { format: Some("date-time".into()), ..of_type("string") };
+    let time = || Schema {
+        format: Some("date-time".into()),
+        ..of_type("string")
+    };
     object([
         ("annotations", map_of(of_type("string"))),
         ("creationTimestamp", time()),
@@ -41,30 +44,55 @@ fn owner_reference() -> Schema {
         ("name", of_type("string")),
         ("uid", of_type("string")),
     ]);
-    Schema { map_type: Some("atomic".into()), ..fields }
+    Schema {
+        map_type: Some("atomic".into()),
+        ..fields
+    }
 }
 
 fn of_type(ty: &str) -> Schema {
-    Schema { ty: Some(ty.into()), ..Schema::default() }
+    Schema {
+        ty: Some(ty.into()),
+        ..Schema::default()
+    }
 }
 
 fn object<const N: usize>(fields: [(&str, Schema); N]) -> Schema {
-    let properties = fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect();
-    Schema { properties, ..of_type("object") }
+    let properties = fields
+        .into_iter()
+        .map(|(name, schema)| (name.into(), schema))
+        .collect();
+    Schema {
+        properties,
+        ..of_type("object")
+    }
 }
 
 fn object_of_anything() -> Schema {
-    Schema { preserve_unknown_fields: true, ..of_type("object") }
+    Schema {
+        preserve_unknown_fields: true,
+        ..of_type("object")
+    }
 }
 
 fn map_of(values: Schema) -> Schema {
-    Schema { additional_properties: Some(Box::new(SchemaOrBool::Schema(values))), ..of_type("object") }
+    Schema {
+        additional_properties: Some(Box::new(SchemaOrBool::Schema(values))),
+        ..of_type("object")
+    }
 }
 
 fn list(list_type: &str, items: Schema) -> Schema {
-    Schema { list_type: Some(list_type.into()), items: Some(Box::new(items)), ..of_type("array") }
+    Schema {
+        list_type: Some(list_type.into()),
+        items: Some(Box::new(items)),
+        ..of_type("array")
+    }
 }
 
 fn keyed_list(key: &str, items: Schema) -> Schema {
-    Schema { list_map_keys: vec![key.into()], ..list("map", items) }
+    Schema {
+        list_map_keys: vec![key.into()],
+        ..list("map", items)
+    }
 }

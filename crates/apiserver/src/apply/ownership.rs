@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::compare::{Comparison, compare};
+use super::error::Conflict;
 use super::field_set::field_set;
 use super::managed::{Entry, Identity, Managed};
 use super::merge::merge;
 use super::path::{PathElement, display_path};
-use super::remove::remove_items;
+use super::remove::{remove_items, remove_items_but_keep};
 use super::set::Set;
 use super::shape::Shape;
 use super::value::same;
-use super::error::Conflict;
 
 /// What both operations need to know.
 #[derive(Clone, Copy)]
@@ -36,7 +36,10 @@ pub(super) struct Contested {
 
 impl From<Contested> for Conflict {
     fn from(contested: Contested) -> Self {
-        Conflict { manager: contested.owner.describe(), path: display_path(&contested.path) }
+        Conflict {
+            manager: contested.owner.describe(),
+            path: display_path(&contested.path),
+        }
     }
 }
 
@@ -67,7 +70,7 @@ impl Rules<'_> {
             entry.time = time;
         }
         let new = match before {
-            Some(last) if !last.set.is_empty() => self.prune(&merged, &managed, &last),
+            Some(last) if !last.set.is_empty() => self.prune(&merged, applied, &managed, &last),
             _ => merged,
         };
 
@@ -86,7 +89,7 @@ impl Rules<'_> {
     }
 
     /// Removes what the applier stated last time, does not state now, and nobody else owns.
-    fn prune(&self, merged: &Value, managed: &Managed, last: &Entry) -> Value {
+    fn prune(&self, merged: &Value, applied: &Value, managed: &Managed, last: &Entry) -> Value {
         let last_set = last.set.ensure_named_fields(self.shape);
         let merged_set = self.named_field_set(merged);
         let mut pruned = remove_items(self.shape, merged, &last_set);
@@ -104,8 +107,10 @@ impl Rules<'_> {
         }
 
         // What the applier did not own before is not its to remove.
-        let gone = merged_set.difference(&self.named_field_set(&pruned)).intersection(&last_set);
-        remove_items(self.shape, merged, &gone)
+        let gone = merged_set
+            .difference(&self.named_field_set(&pruned))
+            .intersection(&last_set);
+        remove_items_but_keep(self.shape, merged, &gone, applied)
     }
 
     fn named_field_set(&self, value: &Value) -> Set {
@@ -114,9 +119,16 @@ impl Rules<'_> {
 }
 
 /// What each manager but `own` holds of the fields that were written.
-fn contested_sets(comparison: &Comparison, managed: &Managed, own: Option<&str>) -> BTreeMap<String, Set> {
+fn contested_sets(
+    comparison: &Comparison,
+    managed: &Managed,
+    own: Option<&str>,
+) -> BTreeMap<String, Set> {
     let written = comparison.written();
-    let others = managed.0.iter().filter(|(key, _)| Some(key.as_str()) != own);
+    let others = managed
+        .0
+        .iter()
+        .filter(|(key, _)| Some(key.as_str()) != own);
     let sets = others.map(|(key, entry)| (key.clone(), entry.set.intersection(&written)));
     sets.filter(|(_, set)| !set.is_empty()).collect()
 }
@@ -124,9 +136,14 @@ fn contested_sets(comparison: &Comparison, managed: &Managed, own: Option<&str>)
 fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed) -> Vec<Contested> {
     let mut out = Vec::new();
     for (key, set) in contested {
-        let Some(entry) = managed.0.get(key) else { continue };
+        let Some(entry) = managed.0.get(key) else {
+            continue;
+        };
         let paths = set.paths().into_iter();
-        out.extend(paths.map(|path| Contested { owner: entry.identity.clone(), path }));
+        out.extend(paths.map(|path| Contested {
+            owner: entry.identity.clone(),
+            path,
+        }));
     }
     out
 }

@@ -58,7 +58,10 @@ impl PathElement {
             return Err(PathError::NoType(text.into()));
         };
         let rest = chars.as_str();
-        let json = |source| PathError::Json { text: text.into(), source };
+        let json = |source| PathError::Json {
+            text: text.into(),
+            source,
+        };
         Ok(Some(match kind {
             'f' => Self::Field(rest.into()),
             'v' => Self::Value(serde_json::from_str(rest).map_err(json)?),
@@ -68,7 +71,10 @@ impl PathElement {
             }
             'i' => {
                 let index = rest.parse();
-                Self::Index(index.map_err(|source| PathError::Index { text: text.into(), source })?)
+                Self::Index(index.map_err(|source| PathError::Index {
+                    text: text.into(),
+                    source,
+                })?)
             }
             _ => return Ok(None),
         }))
@@ -110,8 +116,8 @@ impl Ord for PathElement {
             (Self::Field(l), Self::Field(r)) => l.cmp(r),
             (Self::Key(l), Self::Key(r)) => {
                 let pairs = l.iter().zip(r);
-                let mut orders =
-                    pairs.map(|((ln, lv), (rn, rv))| ln.cmp(rn).then_with(|| value::compare(lv, rv)));
+                let mut orders = pairs
+                    .map(|((ln, lv), (rn, rv))| ln.cmp(rn).then_with(|| value::compare(lv, rv)));
                 let difference = orders.find(|order| order.is_ne());
                 difference.unwrap_or_else(|| l.len().cmp(&r.len()))
             }
@@ -141,7 +147,9 @@ impl fmt::Display for PathElement {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Key(fields) => {
-                let fields = fields.iter().map(|(n, v)| format!("{n}={}", value::display(v)));
+                let fields = fields
+                    .iter()
+                    .map(|(n, v)| format!("{n}={}", value::display(v)));
                 write!(f, "[{}]", fields.collect::<Vec<_>>().join(","))
             }
             Self::Value(item) => write!(f, "[={}]", value::display(item)),

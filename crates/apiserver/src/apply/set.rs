@@ -50,7 +50,10 @@ impl Set {
         match path {
             [] => false,
             [last] => self.members.contains(last),
-            [first, rest @ ..] => self.children.get(first).is_some_and(|child| child.has(rest)),
+            [first, rest @ ..] => self
+                .children
+                .get(first)
+                .is_some_and(|child| child.has(rest)),
         }
     }
 
@@ -84,7 +87,10 @@ impl Set {
     pub fn intersection(&self, other: &Set) -> Set {
         let members = self.members.intersection(&other.members).cloned().collect();
         self.with_children(members, |element, ours| {
-            other.children.get(element).map(|theirs| ours.intersection(theirs))
+            other
+                .children
+                .get(element)
+                .map(|theirs| ours.intersection(theirs))
         })
     }
 

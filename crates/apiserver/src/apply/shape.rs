@@ -62,16 +62,29 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    const NONE: Kinds = Kinds { map: false, scalar: None, list: false };
+    const NONE: Kinds = Kinds {
+        map: false,
+        scalar: None,
+        list: false,
+    };
 
     /// The kind that the value has, when the node allows it; else all of them, because an absent
     /// or null value takes the form of whatever it is held against.
     pub(super) fn narrow(self, value: Option<&Value>) -> Kinds {
         match value {
-            Some(Value::Object(_)) if self.map => Kinds { map: true, ..Self::NONE },
-            Some(Value::Array(_)) if self.list => Kinds { list: true, ..Self::NONE },
+            Some(Value::Object(_)) if self.map => Kinds {
+                map: true,
+                ..Self::NONE
+            },
+            Some(Value::Array(_)) if self.list => Kinds {
+                list: true,
+                ..Self::NONE
+            },
             Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) if self.scalar.is_some() => {
-                Kinds { scalar: self.scalar, ..Self::NONE }
+                Kinds {
+                    scalar: self.scalar,
+                    ..Self::NONE
+                }
             }
             _ => self,
         }
@@ -81,26 +94,53 @@ impl Kinds {
 impl<'a> Shape<'a> {
     /// The shape of a whole object.
     pub(super) fn root(schema: &'a Schema) -> Self {
-        Self::Node { schema, preserve: schema.preserve_unknown_fields, object: true }
+        Self::Node {
+            schema,
+            preserve: schema.preserve_unknown_fields,
+            object: true,
+        }
     }
 
     fn of(schema: &'a Schema, inherited: bool) -> Self {
         let preserve = inherited || schema.preserve_unknown_fields;
-        Self::Node { schema, preserve, object: schema.embedded_resource }
+        Self::Node {
+            schema,
+            preserve,
+            object: schema.embedded_resource,
+        }
     }
 
     /// The kinds of value allowed here.
     pub(super) fn kinds(self) -> Kinds {
-        let any = Kinds { map: true, scalar: Some(Scalar::Any), list: true };
+        let any = Kinds {
+            map: true,
+            scalar: Some(Scalar::Any),
+            list: true,
+        };
         let schema = match self {
             Self::Node { schema, .. } => schema,
-            Self::Text => return Kinds { scalar: Some(Scalar::Text), ..Kinds::NONE },
+            Self::Text => {
+                return Kinds {
+                    scalar: Some(Scalar::Text),
+                    ..Kinds::NONE
+                };
+            }
             Self::Deduced | Self::Atomic => return any,
             Self::Undeclared => return Kinds::NONE,
         };
         let scalar = match schema.ty.as_deref() {
-            Some("object") => return Kinds { map: true, ..Kinds::NONE },
-            Some("array") => return Kinds { list: true, ..Kinds::NONE },
+            Some("object") => {
+                return Kinds {
+                    map: true,
+                    ..Kinds::NONE
+                };
+            }
+            Some("array") => {
+                return Kinds {
+                    list: true,
+                    ..Kinds::NONE
+                };
+            }
             Some("integer" | "number") => Scalar::Numeric,
             Some("boolean") => Scalar::Boolean,
             // A formatted string may stand for something that is not a string on the wire.
@@ -111,7 +151,10 @@ impl<'a> Shape<'a> {
             Some(_) => Scalar::Any,
             None => return any,
         };
-        Kinds { scalar: Some(scalar), ..Kinds::NONE }
+        Kinds {
+            scalar: Some(scalar),
+            ..Kinds::NONE
+        }
     }
 
     /// Whether a map here is one value.
@@ -138,7 +181,12 @@ impl<'a> Shape<'a> {
 
     /// The shape of a field that the schema names.
     pub(super) fn named_field(self, name: &str) -> Option<Shape<'a>> {
-        let Self::Node { schema, preserve, object } = self else {
+        let Self::Node {
+            schema,
+            preserve,
+            object,
+        } = self
+        else {
             return None;
         };
         if object {
@@ -154,12 +202,17 @@ impl<'a> Shape<'a> {
 
     /// The shape of a field, named or not.
     pub(super) fn child(self, name: &str) -> Shape<'a> {
-        self.named_field(name).unwrap_or_else(|| self.unnamed_field())
+        self.named_field(name)
+            .unwrap_or_else(|| self.unnamed_field())
     }
 
     fn unnamed_field(self) -> Shape<'a> {
         let (schema, preserve, object) = match self {
-            Self::Node { schema, preserve, object } => (schema, preserve, object),
+            Self::Node {
+                schema,
+                preserve,
+                object,
+            } => (schema, preserve, object),
             Self::Deduced => return Self::Deduced,
             Self::Atomic => return Self::Atomic,
             Self::Text | Self::Undeclared => return Self::Undeclared,
@@ -179,7 +232,9 @@ impl<'a> Shape<'a> {
     /// The shape of the items of a list here.
     pub(super) fn item(self) -> Shape<'a> {
         match self {
-            Self::Node { schema, preserve, .. } => match schema.items.as_deref() {
+            Self::Node {
+                schema, preserve, ..
+            } => match schema.items.as_deref() {
                 Some(items) => Self::of(items, preserve),
                 None => Self::Atomic,
             },

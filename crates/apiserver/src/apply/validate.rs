@@ -10,13 +10,12 @@ use super::shape::{ListKind, Scalar, Shape};
 use super::value;
 
 /// A value that does not fit the schema.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {reason}")]
-pub struct Misfit {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Misfit {
     /// Where, as in `.spec.disks[name="root"].size`.
-    pub path: String,
+    pub(super) path: String,
     /// What is wrong there.
-    pub reason: String,
+    pub(super) reason: String,
 }
 
 /// Whether lists that merge item by item may hold the same item twice.
@@ -29,8 +28,16 @@ pub(super) enum Duplicates {
 }
 
 /// Checks a whole value and names the first misfit.
-pub(super) fn validate(shape: Shape<'_>, value: &Value, duplicates: Duplicates) -> Result<(), Misfit> {
-    Walker { duplicates, path: Vec::new() }.visit(shape, value)
+pub(super) fn validate(
+    shape: Shape<'_>,
+    value: &Value,
+    duplicates: Duplicates,
+) -> Result<(), Misfit> {
+    Walker {
+        duplicates,
+        path: Vec::new(),
+    }
+    .visit(shape, value)
 }
 
 struct Walker {
@@ -40,10 +47,18 @@ struct Walker {
 
 impl Walker {
     fn misfit(&self, reason: impl Into<String>) -> Misfit {
-        Misfit { path: display_path(&self.path), reason: reason.into() }
+        Misfit {
+            path: display_path(&self.path),
+            reason: reason.into(),
+        }
     }
 
-    fn below(&mut self, element: PathElement, shape: Shape<'_>, value: &Value) -> Result<(), Misfit> {
+    fn below(
+        &mut self,
+        element: PathElement,
+        shape: Shape<'_>,
+        value: &Value,
+    ) -> Result<(), Misfit> {
         self.path.push(element);
         let result = match shape {
             Shape::Undeclared => Err(self.misfit("field not declared in schema")),
@@ -74,7 +89,11 @@ impl Walker {
             Scalar::Boolean => (value.is_boolean(), "boolean"),
             Scalar::Any => (!value.is_array() && !value.is_object(), "any scalar"),
         };
-        if fits { Ok(()) } else { Err(self.expected(expected, value)) }
+        if fits {
+            Ok(())
+        } else {
+            Err(self.expected(expected, value))
+        }
     }
 
     fn visit_map(&mut self, shape: Shape<'_>, value: &Value) -> Result<(), Misfit> {

@@ -20,7 +20,8 @@ pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
         }
         (Value::Object(l), Value::Object(r)) => {
             let pairs = l.iter().zip(r);
-            let unequal = pairs.map(|((lk, lv), (rk, rv))| lk.cmp(rk).then_with(|| compare(lv, rv)));
+            let unequal =
+                pairs.map(|((lk, lv), (rk, rv))| lk.cmp(rk).then_with(|| compare(lv, rv)));
             first_difference(unequal).unwrap_or_else(|| l.len().cmp(&r.len()))
         }
         _ => rank(left).cmp(&rank(right)),

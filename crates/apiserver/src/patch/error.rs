@@ -24,8 +24,15 @@ pub enum PatchError {
         count: usize,
     },
     /// An operation of a JSON patch does not work on this object, or its test failed.
-    #[error(transparent)]
-    Operation(json_patch::PatchError),
+    #[error("operation {index} of the JSON patch failed at {path:?}")]
+    Operation {
+        /// Which operation, counted from zero.
+        index: usize,
+        /// The JSON pointer that it names.
+        path: String,
+        /// What went wrong.
+        source: json_patch::PatchErrorKind,
+    },
     /// The patch is well formed and does not fit the object.
     #[error("the patch does not fit the object at {path:?}: {reason}")]
     Unfit {
@@ -38,11 +45,17 @@ pub enum PatchError {
 
 impl PatchError {
     pub(super) fn malformed(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Malformed { path: path.into(), reason: reason.into() }
+        Self::Malformed {
+            path: path.into(),
+            reason: reason.into(),
+        }
     }
 
     pub(super) fn unfit(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Unfit { path: path.into(), reason: reason.into() }
+        Self::Unfit {
+            path: path.into(),
+            reason: reason.into(),
+        }
     }
 
     /// The HTTP status that Kubernetes answers with.
@@ -50,7 +63,7 @@ impl PatchError {
         match self {
             Self::Malformed { .. } | Self::JsonPatch(_) => http::StatusCode::BAD_REQUEST,
             Self::TooManyOperations { .. } => http::StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Operation(_) | Self::Unfit { .. } => http::StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Operation { .. } | Self::Unfit { .. } => http::StatusCode::UNPROCESSABLE_ENTITY,
         }
     }
 }

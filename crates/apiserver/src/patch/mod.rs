@@ -12,6 +12,7 @@ mod strategies;
 #[cfg(test)]
 mod tests;
 
+use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 pub use error::PatchError;
@@ -38,19 +39,48 @@ pub fn apply_patch(kind: PatchKind, live: &Value, body: &Value) -> Result<Value,
     match kind {
         PatchKind::Json => json_patch(live, body),
         PatchKind::Merge if body.is_object() => Ok(merge_patch(live, body)),
-        PatchKind::Merge => Err(PatchError::malformed("", "a merge patch must be a JSON object")),
+        PatchKind::Merge => Err(PatchError::malformed(
+            "",
+            "a merge patch must be a JSON object",
+        )),
         PatchKind::Strategic => strategic_merge_patch(live, body),
     }
 }
 
 /// Runs the operations one after the other; when one fails, none counts.
+///
+/// As in Kubernetes, and other than in RFC 6902, `replace` also sets a field that is not there.
 pub fn json_patch(live: &Value, operations: &Value) -> Result<Value, PatchError> {
-    if let Some(count) = operations.as_array().map(Vec::len).filter(|n| *n > MAX_JSON_PATCH_OPERATIONS) {
+    if let Some(count) = operations
+        .as_array()
+        .map(Vec::len)
+        .filter(|n| *n > MAX_JSON_PATCH_OPERATIONS)
+    {
         return Err(PatchError::TooManyOperations { count });
     }
-    let patch: json_patch::Patch =
+    let Patch(operations) =
         serde_json::from_value(operations.clone()).map_err(PatchError::JsonPatch)?;
     let mut patched = live.clone();
-    json_patch::patch(&mut patched, &patch).map_err(PatchError::Operation)?;
+    for (index, operation) in operations.into_iter().enumerate() {
+        let operation = replace_or_add(&patched, operation);
+        let failed = |err: json_patch::PatchError| PatchError::Operation {
+            index,
+            path: err.path.to_string(),
+            source: err.kind,
+        };
+        json_patch::patch(&mut patched, &[operation]).map_err(failed)?;
+    }
     Ok(patched)
+}
+
+fn replace_or_add(object: &Value, operation: PatchOperation) -> PatchOperation {
+    let PatchOperation::Replace(ReplaceOperation { path, value }) = operation else {
+        return operation;
+    };
+    let parent = path.parent().and_then(|parent| parent.resolve(object).ok());
+    if parent.is_some_and(Value::is_object) {
+        PatchOperation::Add(AddOperation { path, value })
+    } else {
+        PatchOperation::Replace(ReplaceOperation { path, value })
+    }
 }

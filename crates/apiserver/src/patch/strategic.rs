@@ -21,11 +21,22 @@ pub fn strategic_merge_patch(live: &Value, patch: &Value) -> Result<Value, Patch
         return Err(PatchError::unfit("", "the object is not a JSON object"));
     };
     let Value::Object(patch) = patch else {
-        return Err(PatchError::malformed("", "a strategic merge patch must be a JSON object"));
+        return Err(PatchError::malformed(
+            "",
+            "a strategic merge patch must be a JSON object",
+        ));
     };
-    let kind = original.get("kind").and_then(Value::as_str).unwrap_or_default();
-    let mut merger = Merger { kind, path: Vec::new() };
-    merger.merge_map(original.clone(), patch.clone()).map(Value::Object)
+    let kind = original
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut merger = Merger {
+        kind,
+        path: Vec::new(),
+    };
+    merger
+        .merge_map(original.clone(), patch.clone())
+        .map(Value::Object)
 }
 
 pub(super) struct Merger<'a> {
@@ -66,10 +77,15 @@ impl Merger<'_> {
         for (name, change) in patch {
             match directive_field(&name, DELETE_FROM_LIST) {
                 Some(Some(field)) => {
-                    self.below(field, |at| at.delete_from_list(&mut original, field, &change))?;
+                    self.below(field, |at| {
+                        at.delete_from_list(&mut original, field, &change)
+                    })?;
                 }
                 Some(None) => {
-                    return Err(PatchError::malformed(self.here(), "invalid patch format of primitive list"));
+                    return Err(PatchError::malformed(
+                        self.here(),
+                        "invalid patch format of primitive list",
+                    ));
                 }
                 None => self.below(&name, |at| at.merge_field(&mut original, &name, change))?,
             }
@@ -114,8 +130,11 @@ impl Merger<'_> {
         let malformed = || PatchError::malformed(self.here(), "invalid patch format of retainKeys");
         let keys = keys.as_array().ok_or_else(malformed)?;
         let retained = |name: &str| keys.iter().any(|key| key.as_str() == Some(name));
-        let is_directive = |name: &str| name.starts_with(DELETE_FROM_LIST) || name.starts_with(SET_ORDER);
-        let mut changes = patch.iter().filter(|(name, change)| !change.is_null() && !is_directive(name));
+        let is_directive =
+            |name: &str| name.starts_with(DELETE_FROM_LIST) || name.starts_with(SET_ORDER);
+        let mut changes = patch
+            .iter()
+            .filter(|(name, change)| !change.is_null() && !is_directive(name));
         if changes.any(|(name, _)| !retained(name)) {
             return Err(malformed());
         }
@@ -180,7 +199,10 @@ impl Merger<'_> {
             return Ok(());
         }
         let Some(unwanted) = unwanted.as_array() else {
-            return Err(PatchError::malformed(self.here(), "invalid patch format of primitive list"));
+            return Err(PatchError::malformed(
+                self.here(),
+                "invalid patch format of primitive list",
+            ));
         };
         if let Some(Value::Array(items)) = original.get_mut(field) {
             items.retain(|item| !unwanted.contains(item));
@@ -209,7 +231,10 @@ fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
             let kept = fields.into_iter().filter(|(_, field)| !field.is_null());
-            Value::Object(kept.map(|(name, field)| (name, without_nulls(field))).collect())
+            Value::Object(
+                kept.map(|(name, field)| (name, without_nulls(field)))
+                    .collect(),
+            )
         }
         Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
         other => other,
@@ -225,9 +250,9 @@ fn without_directives(value: Value) -> Option<Value> {
             let kept = kept.filter_map(|(name, field)| Some((name, without_directives(field)?)));
             Some(Value::Object(kept.collect()))
         }
-        Value::Array(items) => {
-            Some(Value::Array(items.into_iter().filter_map(without_directives).collect()))
-        }
+        Value::Array(items) => Some(Value::Array(
+            items.into_iter().filter_map(without_directives).collect(),
+        )),
         other => Some(other),
     }
 }

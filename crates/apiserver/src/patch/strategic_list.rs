@@ -7,7 +7,11 @@ use super::strategic::{DIRECTIVE, Merger};
 use super::strategies::ListStrategy;
 
 impl Merger<'_> {
-    pub(super) fn merge_list(&mut self, before: Vec<Value>, change: Vec<Value>) -> Result<Vec<Value>, PatchError> {
+    pub(super) fn merge_list(
+        &mut self,
+        before: Vec<Value>,
+        change: Vec<Value>,
+    ) -> Result<Vec<Value>, PatchError> {
         match self.strategy() {
             ListStrategy::Replace => Ok(change),
             _ if before.is_empty() && change.is_empty() => Ok(before),
@@ -16,9 +20,20 @@ impl Merger<'_> {
         }
     }
 
-    fn merge_scalars(&self, before: Vec<Value>, change: Vec<Value>) -> Result<Vec<Value>, PatchError> {
-        if before.iter().chain(&change).any(|item| item.is_array() || item.is_object() || item.is_null()) {
-            return Err(PatchError::unfit(self.here(), "the list merges by value and may hold scalars only"));
+    fn merge_scalars(
+        &self,
+        before: Vec<Value>,
+        change: Vec<Value>,
+    ) -> Result<Vec<Value>, PatchError> {
+        if before
+            .iter()
+            .chain(&change)
+            .any(|item| item.is_array() || item.is_object() || item.is_null())
+        {
+            return Err(PatchError::unfit(
+                self.here(),
+                "the list merges by value and may hold scalars only",
+            ));
         }
         let mut merged: Vec<Value> = Vec::new();
         for item in before.iter().chain(&change) {
@@ -60,7 +75,9 @@ impl Merger<'_> {
             let wanted = self.key_of(item, key)?;
             match merged.iter_mut().find(|old| old.get(key) == Some(wanted)) {
                 Some(old) => {
-                    let (Value::Object(fields), Value::Object(change)) = (&*old, item) else { continue };
+                    let (Value::Object(fields), Value::Object(change)) = (&*old, item) else {
+                        continue;
+                    };
                     *old = Value::Object(self.merge_map(fields.clone(), change.clone())?);
                 }
                 None => merged.push(item.clone()),
@@ -71,7 +88,10 @@ impl Merger<'_> {
 
     fn key_of<'v>(&self, item: &'v Value, key: &str) -> Result<&'v Value, PatchError> {
         let missing = || {
-            PatchError::unfit(self.here(), format!("an item does not contain the declared merge key {key}"))
+            PatchError::unfit(
+                self.here(),
+                format!("an item does not contain the declared merge key {key}"),
+            )
         };
         item.get(key).ok_or_else(missing)
     }
@@ -87,7 +107,8 @@ fn identity(item: &Value, strategy: ListStrategy) -> Option<&Value> {
 
 fn position(list: &[Value], item: &Value, strategy: ListStrategy) -> Option<usize> {
     let wanted = identity(item, strategy)?;
-    list.iter().position(|other| identity(other, strategy) == Some(wanted))
+    list.iter()
+        .position(|other| identity(other, strategy) == Some(wanted))
 }
 
 /// Puts the items of the patch in its order, and each of the others before the first of them
@@ -102,20 +123,24 @@ pub(super) fn order_items(
     if let ListStrategy::Keyed(key) = strategy
         && merged.iter().any(|item| item.get(key).is_none())
     {
-        return Err(PatchError::unfit(at.here(), format!("an item lacks the merge key {key}")));
+        return Err(PatchError::unfit(
+            at.here(),
+            format!("an item lacks the merge key {key}"),
+        ));
     }
     let in_patch = |item: &Value| position(patch_order, item, strategy);
     let in_live = |item: &Value| position(live_order, item, strategy);
-    let (mut ours, mut others): (Vec<_>, Vec<_>) =
-        merged.into_iter().partition(|item| in_patch(item).is_some());
+    let (mut ours, others): (Vec<_>, Vec<_>) = merged
+        .into_iter()
+        .partition(|item| in_patch(item).is_some());
     ours.sort_by_key(in_patch);
-    others.sort_by_key(in_live);
 
     let mut out = Vec::with_capacity(ours.len() + others.len());
     let mut others = others.into_iter().peekable();
     for item in ours {
         let limit = in_live(&item);
-        while let Some(earlier) = others.next_if(|other| limit.is_some() && in_live(other) < limit) {
+        while let Some(earlier) = others.next_if(|other| limit.is_some() && in_live(other) < limit)
+        {
             out.push(earlier);
         }
         out.push(item);

@@ -22,14 +22,33 @@ struct Rule {
 
 /// The `patchStrategy` and `patchMergeKey` tags of the Go types.
 const RULES: &[Rule] = &[
-    Rule { kind: None, path: &["metadata", "finalizers"], strategy: ListStrategy::Scalars },
-    Rule { kind: None, path: &["metadata", "ownerReferences"], strategy: ListStrategy::Keyed("uid") },
-    Rule { kind: Some("ServiceAccount"), path: &["secrets"], strategy: ListStrategy::Keyed("name") },
-    Rule { kind: Some("Namespace"), path: &["status", "conditions"], strategy: ListStrategy::Keyed("type") },
+    Rule {
+        kind: None,
+        path: &["metadata", "finalizers"],
+        strategy: ListStrategy::Scalars,
+    },
+    Rule {
+        kind: None,
+        path: &["metadata", "ownerReferences"],
+        strategy: ListStrategy::Keyed("uid"),
+    },
+    Rule {
+        kind: Some("ServiceAccount"),
+        path: &["secrets"],
+        strategy: ListStrategy::Keyed("name"),
+    },
+    Rule {
+        kind: Some("Namespace"),
+        path: &["status", "conditions"],
+        strategy: ListStrategy::Keyed("type"),
+    },
 ];
 
 /// The strategy of the list at this path of an object of this kind.
 pub(super) fn list_strategy(kind: &str, path: &[String]) -> ListStrategy {
     let fits = |rule: &&Rule| rule.kind.is_none_or(|k| k == kind) && rule.path == path;
-    RULES.iter().find(fits).map_or(ListStrategy::Replace, |rule| rule.strategy)
+    RULES
+        .iter()
+        .find(fits)
+        .map_or(ListStrategy::Replace, |rule| rule.strategy)
 }

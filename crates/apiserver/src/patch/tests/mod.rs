@@ -1,1 +1,132 @@
+//! Tests of the patches.
 
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{MAX_JSON_PATCH_OPERATIONS, PatchKind, apply_patch, merge_patch};
+
+/// A patch with what the reference implementations (evanphx/json-patch and strategicpatch, as
+/// the API server uses them) made of it.
+#[derive(Deserialize)]
+struct Vector {
+    name: String,
+    kind: String,
+    live: Value,
+    patch: Value,
+    expect: Option<Value>,
+}
+
+#[test]
+fn answers_as_the_reference_implementations() {
+    let vectors: Vec<Vector> =
+        serde_json::from_str(include_str!("../testdata/vectors.json")).unwrap();
+    assert!(vectors.len() > 70);
+    let mut failures = Vec::new();
+    for vector in vectors {
+        let kind = match vector.kind.as_str() {
+            "json" => PatchKind::Json,
+            "merge" => PatchKind::Merge,
+            _ => PatchKind::Strategic,
+        };
+        let got = apply_patch(kind, &vector.live, &vector.patch);
+        if got.as_ref().ok() != vector.expect.as_ref() {
+            failures.push(format!(
+                "{} {}:\n  got  {got:?}\n  want {:?}",
+                vector.kind, vector.name, vector.expect
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn refused(kind: PatchKind, live: Value, patch: Value) -> (u16, String) {
+    let err = apply_patch(kind, &live, &patch).unwrap_err();
+    (err.status().as_u16(), err.to_string())
+}
+
+#[test]
+fn errors_have_the_status_of_kubernetes_and_name_the_place() {
+    let live = json!({"kind": "ServiceAccount", "metadata": {"finalizers": ["a"]}, "secrets": [{"name": "a"}]});
+    let (status, text) = refused(
+        PatchKind::Json,
+        live.clone(),
+        json!([{"op": "test", "path": "/kind", "value": "x"}]),
+    );
+    assert_eq!((status, text.contains("/kind")), (422, true), "{text}");
+    let (status, _) = refused(PatchKind::Json, live.clone(), json!({"op": "add"}));
+    assert_eq!(status, 400);
+    let (status, _) = refused(PatchKind::Merge, live.clone(), json!([1]));
+    assert_eq!(status, 400);
+    let (status, text) = refused(
+        PatchKind::Strategic,
+        live.clone(),
+        json!({"secrets": [{"kind": "x"}]}),
+    );
+    assert_eq!((status, text.contains(".secrets")), (422, true), "{text}");
+    let (status, text) = refused(
+        PatchKind::Strategic,
+        live,
+        json!({"metadata": {"$patch": "burn"}}),
+    );
+    assert_eq!((status, text.contains(".metadata")), (400, true), "{text}");
+}
+
+#[test]
+fn a_json_patch_has_a_limit() {
+    let test = json!({"op": "test", "path": "/a", "value": 1});
+    let at_limit = Value::Array(vec![test.clone(); MAX_JSON_PATCH_OPERATIONS]);
+    assert!(apply_patch(PatchKind::Json, &json!({"a": 1}), &at_limit).is_ok());
+    let over = Value::Array(vec![test; MAX_JSON_PATCH_OPERATIONS + 1]);
+    assert_eq!(refused(PatchKind::Json, json!({"a": 1}), over).0, 413);
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let key = prop_oneof![
+        "[a-c]",
+        Just("metadata".to_owned()),
+        Just("finalizers".to_owned()),
+        Just("ownerReferences".to_owned()),
+        Just("$patch".to_owned()),
+        Just("$retainKeys".to_owned()),
+        Just("$setElementOrder/finalizers".to_owned()),
+        Just("$setElementOrder/ownerReferences".to_owned()),
+        Just("$deleteFromPrimitiveList/finalizers".to_owned()),
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        "[a-c]".prop_map(Value::from)
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            proptest::collection::btree_map(key.clone(), inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+
+    #[test]
+    fn a_merge_patch_applied_twice_is_applied_once(live in any_json(), patch in any_json()) {
+        let once = merge_patch(&live, &patch);
+        prop_assert_eq!(&merge_patch(&once, &patch), &once);
+    }
+
+    #[test]
+    fn merge_agrees_with_another_implementation(live in any_json(), patch in any_json()) {
+        let mut other = live.clone();
+        json_patch::merge(&mut other, &patch);
+        prop_assert_eq!(merge_patch(&live, &patch), other);
+    }
+
+    #[test]
+    fn nothing_panics_on_any_json(live in any_json(), patch in any_json()) {
+        for kind in [PatchKind::Json, PatchKind::Merge, PatchKind::Strategic] {
+            let _ = apply_patch(kind, &live, &patch);
+        }
+    }
+}
