@@ -58,17 +58,10 @@ pub(super) fn check_types(object: &Value) -> Result<(), ApiError> {
                 Some(list) if list.iter().all(Value::is_object) => {}
                 _ => return Err(mismatch(&path, "[]object", value)),
             },
-            "generation" | "deletionGracePeriodSeconds" => {
-                if value.as_i64().is_none() {
-                    return Err(mismatch(&path, "int64", value));
-                }
-            }
-            _ if KNOWN.contains(&field.as_str()) => {
-                if !value.is_string() {
-                    return Err(mismatch(&path, "string", value));
-                }
-            }
-            _ => {}
+            "generation" | "deletionGracePeriodSeconds" if value.is_i64() => {}
+            "generation" | "deletionGracePeriodSeconds" => return Err(mismatch(&path, "int64", value)),
+            _ if value.is_string() || !KNOWN.contains(&field.as_str()) => {}
+            _ => return Err(mismatch(&path, "string", value)),
         }
     }
     Ok(())
