@@ -1,2 +1,43 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores, one file a command; `cargo xtask help` lists them.
+
+mod generate;
+mod manifests;
+mod sanitize_crds;
+mod tree;
+mod verify_crds;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the CRDs into crds/
+    Manifests,
+    /// Write the JSON schemas for editors into schemas/
+    Generate,
+    /// Rewrite CRD files into what Kubernetes accepts; does nothing the second time
+    SanitizeCrds {
+        /// Files to rewrite; every file in crds/ when none is given
+        files: Vec<PathBuf>,
+    },
+    /// Check that crds/ and schemas/ are as the types say and that Kubernetes accepts them
+    VerifyCrds,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Manifests => manifests::run(),
+        Command::Generate => generate::run(),
+        Command::SanitizeCrds { files } => sanitize_crds::run(files),
+        Command::VerifyCrds => verify_crds::run(),
+    }
+}

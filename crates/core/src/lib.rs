@@ -1,1 +1,6 @@
-//! The brain: the domain model, dialects, planner and driver contract, without I/O and without a clock.
+//! The brain: the domain model, dialects, planner and driver contract, without I/O and
+//! without a clock.
+
+pub mod dialect;
+pub mod machine;
+pub mod provider;

@@ -1,1 +1,88 @@
 //! The shell around the brain: controllers, queues, events, metrics, clock.
+//!
+//! # Flow
+//! A controller *gathers* (the object, its provider, what the platform shows), asks the
+//! brain for one step, *reports* it in the object's status and *acts*; then it looks
+//! again. Gathering has no opinions, acting makes no choices, and reporting is the only
+//! writer of status.
+//!
+//! # Guarantees
+//! State is reached only through [`kube::Client`], so an embedded server and a real
+//! cluster are one path. Before a step that changes a platform the object is read afresh,
+//! so a stale cache cannot cause a create or a delete.
+//!
+//! # What it leaves to others
+//! What a step should be (`machinist-core`), how a platform carries it out (a
+//! [`Provider`](machinist_core::provider::Provider)), and how a declared provider becomes
+//! a connected one ([`Connect`](machinist_core::provider::Connect)).
+
+mod backoff;
+mod clock;
+mod connections;
+mod context;
+mod controllers;
+mod error;
+mod events;
+mod metered;
+mod metrics;
+
+use std::{future::Future, sync::Arc};
+
+use futures::FutureExt;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{Api, Client};
+use machinist_core::provider::Connect;
+
+pub use clock::{Clock, SystemClock};
+pub use error::EngineError;
+pub use metrics::Metrics;
+
+use context::Context;
+
+/// The namespace whose UID stands for the whole cluster: it is there from the start and
+/// cannot be deleted.
+const CLUSTER_NAMESPACE: &str = "kube-system";
+
+/// Everything that the engine is given.
+pub struct Engine {
+    /// The API server, embedded or real.
+    pub client: Client,
+    /// Builds drivers.
+    pub connect: Arc<dyn Connect>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Where the engine counts what it does.
+    pub metrics: Metrics,
+}
+
+impl Engine {
+    /// Runs all controllers until `shutdown` resolves, then lets running passes end.
+    ///
+    /// # Errors
+    /// When the cluster cannot be identified, or a controller cannot start.
+    pub async fn run(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), EngineError> {
+        let cluster = cluster_uid(&self.client).await?;
+        tracing::info!(%cluster, "engine started");
+        let shutdown = shutdown.shared();
+        let (hints, hinted) = futures::channel::mpsc::unbounded();
+        let (context, views) = Context::new(self, cluster, hints);
+        let context = Arc::new(context);
+        let machines =
+            controllers::machine::run(context.clone(), views.machines, hinted, shutdown.clone());
+        let providers = controllers::provider::run(context, views.providers, shutdown);
+        futures::future::join(machines, providers).await;
+        Ok(())
+    }
+}
+
+async fn cluster_uid(client: &Client) -> Result<String, EngineError> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let namespace = namespaces
+        .get(CLUSTER_NAMESPACE)
+        .await
+        .map_err(EngineError::ClusterIdentity)?;
+    namespace.metadata.uid.ok_or(EngineError::ClusterUid)
+}

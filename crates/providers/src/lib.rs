@@ -1,1 +1,13 @@
 //! The platforms: one folder a driver, and the conformance suite that all of them pass.
+//!
+//! A driver implements `machinist_core::provider::Provider` and nothing else: it makes no
+//! choices, and time-outs, retries and metrics are put around it by others.
+
+pub mod conformance;
+pub mod qemu;
+pub mod shared;
+pub mod sim;
+
+pub use qemu::{Accelerator, Network, Qemu, QemuConfig, QemuError};
+pub use shared::images::Progress;
+//pub use sim::{Sim, SimCloud, SimOptions};

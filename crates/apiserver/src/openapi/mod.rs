@@ -5,6 +5,7 @@
 //! Serving them, with their entity tags and content types, is the HTTP side's part.
 
 mod definitions;
+mod parameters;
 mod paths;
 mod v2;
 

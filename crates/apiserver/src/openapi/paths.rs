@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::definitions::{meta_ref, reference, scale_ref};
+use super::parameters::{of_action, path_parameter, query};
 use super::{OpenApiKind, group_version_path};
 
 const JSON_AND_YAML: [&str; 2] = ["application/json", "application/yaml"];
@@ -102,7 +103,13 @@ pub(super) fn of_kind(kind: &OpenApiKind<'_>) -> Map<String, Value> {
     if kind.status {
         let [read, replace, patch] = on_one(object());
         let path = format!("{one}/status");
-        add_path(&mut paths, kind, &path, "Status", &[&read, &replace, &patch]);
+        add_path(
+            &mut paths,
+            kind,
+            &path,
+            "Status",
+            &[&read, &replace, &patch],
+        );
     }
     if kind.scale {
         let [read, replace, patch] = on_one(scale_ref());
@@ -166,7 +173,10 @@ fn add_path(
     }
     let mut shared = Vec::new();
     if path.contains("{name}") {
-        shared.push(path_parameter("name", &format!("name of the {}", kind.kind)));
+        shared.push(path_parameter(
+            "name",
+            &format!("name of the {}", kind.kind),
+        ));
     }
     if path.contains("{namespace}") {
         shared.push(path_parameter(
@@ -183,12 +193,7 @@ fn add_path(
     paths.insert(path.to_string(), Value::Object(item));
 }
 
-fn render(
-    kind: &OpenApiKind<'_>,
-    path: &str,
-    suffix: &str,
-    operation: &Operation<'_>,
-) -> Value {
+fn render(kind: &OpenApiKind<'_>, path: &str, suffix: &str, operation: &Operation<'_>) -> Value {
     let scope = if kind.namespaced { "Namespaced" } else { "" };
     let (word, description) = operation.words;
     let group: String = kind
@@ -205,7 +210,7 @@ fn render(
         "tags": [tag(kind)],
         "description": format!("{description} {}", kind.kind),
         "operationId": format!("{word}{group}{}{name}", capitalized(kind.version)),
-        "parameters": parameters(operation.action),
+        "parameters": of_action(operation.action),
         "responses": responses(operation),
         "x-kubernetes-action": operation.action,
         "x-kubernetes-group-version-kind": kind.gvk(kind.kind),
@@ -278,141 +283,4 @@ fn content(types: &[&str], schema: &Value) -> Value {
         .map(|media_type| ((*media_type).to_string(), json!({ "schema": schema })))
         .collect::<Map<_, _>>()
         .into()
-}
-
-fn path_parameter(name: &str, description: &str) -> Value {
-    json!({
-        "name": name,
-        "in": "path",
-        "description": description,
-        "required": true,
-        "schema": { "type": "string", "uniqueItems": true },
-    })
-}
-
-fn query(name: &str, ty: &str, description: &str) -> Value {
-    json!({
-        "name": name,
-        "in": "query",
-        "description": description,
-        "schema": { "type": ty, "uniqueItems": true },
-    })
-}
-
-fn parameters(action: &str) -> Vec<Value> {
-    let dry_run = || {
-        query(
-            "dryRun",
-            "string",
-            "All carries out every check and stores nothing.",
-        )
-    };
-    let manager = || {
-        query(
-            "fieldManager",
-            "string",
-            "The name under which the fields set here are managed.",
-        )
-    };
-    let field_validation = || {
-        query(
-            "fieldValidation",
-            "string",
-            "What becomes of unknown and repeated fields: Ignore drops them, Warn also says so, \
-             Strict refuses the request.",
-        )
-    };
-    match action {
-        "list" => lists(true),
-        "deletecollection" => {
-            let mut all = lists(false);
-            all.extend([dry_run(), grace_period(), propagation()]);
-            all
-        }
-        "post" | "put" => vec![dry_run(), manager(), field_validation()],
-        "patch" => vec![
-            dry_run(),
-            manager(),
-            field_validation(),
-            query(
-                "force",
-                "boolean",
-                "Whether an apply takes over fields that others manage.",
-            ),
-        ],
-        "delete" => vec![dry_run(), grace_period(), propagation()],
-        _ => Vec::new(),
-    }
-}
-
-fn grace_period() -> Value {
-    query(
-        "gracePeriodSeconds",
-        "integer",
-        "How many seconds the object has to end by itself; 0 removes it at once.",
-    )
-}
-
-fn propagation() -> Value {
-    query(
-        "propagationPolicy",
-        "string",
-        "What becomes of the objects that belong to this one: Orphan, Background or Foreground.",
-    )
-}
-
-fn lists(with_watch: bool) -> Vec<Value> {
-    let mut all = vec![
-        query(
-            "continue",
-            "string",
-            "Where the last part of the list ended.",
-        ),
-        query(
-            "fieldSelector",
-            "string",
-            "Only objects whose fields have these values.",
-        ),
-        query(
-            "labelSelector",
-            "string",
-            "Only objects whose labels are like this.",
-        ),
-        query("limit", "integer", "The most objects of one answer."),
-        query(
-            "resourceVersion",
-            "string",
-            "The state of the store that is asked for.",
-        ),
-        query(
-            "resourceVersionMatch",
-            "string",
-            "How resourceVersion is meant: Exact or NotOlderThan.",
-        ),
-        query(
-            "timeoutSeconds",
-            "integer",
-            "How long the call may take.",
-        ),
-    ];
-    if with_watch {
-        all.extend([
-            query(
-                "allowWatchBookmarks",
-                "boolean",
-                "Whether the watch may send bookmarks.",
-            ),
-            query(
-                "sendInitialEvents",
-                "boolean",
-                "Whether the watch begins with every object there is.",
-            ),
-            query(
-                "watch",
-                "boolean",
-                "Whether to stay and report every change.",
-            ),
-        ]);
-    }
-    all
 }

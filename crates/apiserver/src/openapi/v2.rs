@@ -44,11 +44,24 @@ fn simplify(schema: &mut Value) {
     if let Some(Value::String(target)) = map.get_mut("$ref") {
         *target = target.replace("#/components/schemas/", "#/definitions/");
     }
-    for key in ["anyOf", "oneOf", "not", "x-kubernetes-validations", "example"] {
+    for key in [
+        "anyOf",
+        "oneOf",
+        "not",
+        "x-kubernetes-validations",
+        "example",
+    ] {
         map.remove(key);
     }
     if map.remove("nullable") == Some(Value::Bool(true)) {
-        for key in ["type", "items", "properties", "additionalProperties", "required", "format"] {
+        for key in [
+            "type",
+            "items",
+            "properties",
+            "additionalProperties",
+            "required",
+            "format",
+        ] {
             map.remove(key);
         }
     }
@@ -79,9 +92,13 @@ fn drop_nullable_from_required(schema: &mut Map<String, Value>) {
             == Some(&Value::Bool(true))
     };
     let kept: Option<Vec<Value>> = match schema.get("required") {
-        Some(Value::Array(names)) => {
-            Some(names.iter().filter(|name| !is_nullable(name)).cloned().collect())
-        }
+        Some(Value::Array(names)) => Some(
+            names
+                .iter()
+                .filter(|name| !is_nullable(name))
+                .cloned()
+                .collect(),
+        ),
         _ => None,
     };
     match kept {
@@ -132,7 +149,7 @@ fn simplify_operation(operation: &mut Value) {
         list.push(json!({
             "name": "body",
             "in": "body",
-            "required": body.get("required").cloned().unwrap_or_else(|| json!(false)),
+            "required": body.get("required").cloned().unwrap_or(Value::Bool(false)),
             "schema": schema_of(&body),
         }));
     }
@@ -141,7 +158,10 @@ fn simplify_operation(operation: &mut Value) {
         "consumes".into(),
         consumes.unwrap_or_else(|| json!(["application/json", "application/yaml"])),
     );
-    map.insert("produces".into(), json!(["application/json", "application/yaml"]));
+    map.insert(
+        "produces".into(),
+        json!(["application/json", "application/yaml"]),
+    );
     map.insert("schemes".into(), json!(["https"]));
     if let Some(Value::Object(responses)) = map.get_mut("responses") {
         for response in responses.values_mut() {

@@ -163,6 +163,10 @@ pub struct Schema {
 /// `additionalProperties`: a schema for every value, or a plain yes or no.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the node that has one keeps it in a box already"
+)]
 pub enum SchemaOrBool {
     /// Whether unlisted fields are allowed at all.
     Bool(bool),

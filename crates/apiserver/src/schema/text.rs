@@ -66,37 +66,76 @@ pub(crate) fn go_float(float: f64) -> String {
     format!("{float}")
 }
 
-/// JSON as Go's encoder writes it: keys in order, and `<`, `>`, `&` escaped.
+/// JSON as Go's encoder writes it: keys in order, whole floats without a fraction, and `<`,
+/// `>`, `&` escaped.
 pub(crate) fn json_text(value: &Value) -> String {
-    let text = sorted(value).to_string();
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
+    write_json(value, &mut out);
+    out
+}
+
+fn write_json(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => write_json_number(number, out),
+        Value::String(text) => write_json_string(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            // Sorted here, whatever map type serde_json was built with.
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, value)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json_string(key, out);
+                out.push(':');
+                write_json(value, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn write_json_number(number: &Number, out: &mut String) {
+    let _ = match number.as_f64() {
+        Some(float) if !number.is_i64() && (1e-6..1e21).contains(&float.abs()) => {
+            write!(out, "{float}")
+        }
+        Some(float) if !number.is_i64() && float == 0.0 => write!(out, "0"),
+        _ => write!(out, "{number}"),
+    };
+}
+
+fn write_json_string(text: &str, out: &mut String) {
+    out.push('"');
     for c in text.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
             c => out.push(c),
         }
     }
-    out
-}
-
-/// Keys in order, whatever map type serde_json was built with.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            Value::Object(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (key.clone(), sorted(value)))
-                    .collect(),
-            )
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
+    out.push('"');
 }
 
 /// `name` under `path`, as `spec.name`.

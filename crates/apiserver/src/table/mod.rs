@@ -121,7 +121,11 @@ impl Columns {
         let name = object.pointer("/metadata/name").cloned();
         let mut row = vec![name.unwrap_or_else(|| json!(""))];
         row.extend(self.cells.iter().map(|(ty, path)| {
-            match path.find(object).ok().and_then(|found| found.first().copied().cloned()) {
+            match path
+                .find(object)
+                .ok()
+                .and_then(|found| found.first().copied().cloned())
+            {
                 Some(value) => cell(ty, &value, now),
                 None => Value::Null,
             }
@@ -200,7 +204,9 @@ fn cell(ty: &str, value: &Value, now: Timestamp) -> Value {
         )]
         ("integer", Value::Number(number)) => match number.as_i64() {
             Some(whole) => whole.into(),
-            None => number.as_f64().map_or(Value::Null, |float| (float as i64).into()),
+            None => number
+                .as_f64()
+                .map_or(Value::Null, |float| (float as i64).into()),
         },
         ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
         ("date", Value::String(text)) => Value::String(age::age_of(text, now)),

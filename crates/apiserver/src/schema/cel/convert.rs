@@ -29,7 +29,11 @@ pub(super) fn to_cel(value: &Value, schema: &Schema, whole_object: bool) -> cel:
                 if let Some(child) = schema.properties.get(name) {
                     // Root metadata is what every rule may see of it, whatever the schema says.
                     if !(whole_object && name == "metadata") {
-                        insert(&mut map, escape(name), to_cel(value, child, child.embedded_resource));
+                        insert(
+                            &mut map,
+                            escape(name),
+                            to_cel(value, child, child.embedded_resource),
+                        );
                     }
                 } else if let Some(child) = schema.map_value() {
                     // The keys of a map are data, so they are not escaped.
@@ -46,7 +50,11 @@ pub(super) fn to_cel(value: &Value, schema: &Schema, whole_object: bool) -> cel:
                     }
                 }
                 if let Some(metadata) = fields.get("metadata") {
-                    insert(&mut map, Some("metadata".into()), visible_metadata(metadata));
+                    insert(
+                        &mut map,
+                        Some("metadata".into()),
+                        visible_metadata(metadata),
+                    );
                 }
             }
             map_of(map)

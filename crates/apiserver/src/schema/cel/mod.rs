@@ -10,6 +10,7 @@ mod convert;
 mod escape;
 mod evaluate;
 mod field_path;
+mod optional;
 mod scope;
 
 use std::collections::BTreeMap;
@@ -147,11 +148,12 @@ fn parse(text: &str, path: &str) -> Result<IdedExpr, SchemaError> {
     if text.trim().is_empty() {
         return Err(refuse("the rule is empty".into()));
     }
-    let expression = Parser::new()
+    let mut expression = Parser::new()
         .enable_optional_syntax(true)
         .parse(text)
         .map_err(|errors| refuse(errors.to_string()))?;
     scope::check(&expression).map_err(refuse)?;
+    optional::rewrite(&mut expression);
     Ok(expression)
 }
 

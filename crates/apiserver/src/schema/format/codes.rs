@@ -64,7 +64,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
         .enumerate()
         .map(|(index, digit)| u32::from(digit - b'0') * if index % 2 == 0 { 1 } else { 3 })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// A card number of a known issuer with a good Luhn digit; other characters are skipped.
@@ -96,7 +96,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
             digit / 10 + digit % 10
         })
         .sum();
-    issuer_ok && sum % 10 == 0
+    issuer_ok && sum.is_multiple_of(10)
 }
 
 /// `123-45-6789` or with blanks; the undivided form is too short for upstream's own check.
@@ -133,7 +133,7 @@ pub(super) fn is_rgb_color(text: &str) -> bool {
 pub(super) fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     !body.is_empty()
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && text.len() - body.len() <= 2
         && body
             .bytes()

@@ -146,9 +146,9 @@ fn scheme_of(text: &str) -> Result<(bool, &str), ()> {
 fn is_authority(text: &str) -> bool {
     let host = match text.rsplit_once('@') {
         Some((user, host)) => {
-            let user_ok = user.bytes().all(|byte| {
-                byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte)
-            });
+            let user_ok = user
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte));
             if !user_ok || !has_valid_escapes(user) {
                 return false;
             }
@@ -170,11 +170,19 @@ fn is_authority(text: &str) -> bool {
             .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
     port_ok
         && has_valid_escapes(host)
+        && !escapes_ascii(host)
         && host.bytes().all(|byte| {
             byte >= 0x80
                 || byte.is_ascii_alphanumeric()
                 || b"-_.~!$&'()*+,;=:[]<>\"%".contains(&byte)
         })
+}
+
+/// In a host only bytes beyond ASCII may be escaped, and the percent sign of a zone.
+fn escapes_ascii(text: &str) -> bool {
+    text.split('%').skip(1).any(|after| {
+        after.starts_with(|c: char| ('0'..='7').contains(&c)) && !after.starts_with("25")
+    })
 }
 
 fn has_valid_escapes(text: &str) -> bool {

@@ -62,7 +62,9 @@ fn is_go_duration(text: &str) -> bool {
             .into_iter()
             .filter_map(|unit| after.strip_prefix(unit))
             // A unit ends where the next number begins, so `m` is not read off `ms`.
-            .find(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+            .find(|rest| {
+                rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            });
         match unit {
             Some(after) => rest = after,
             None => return false,

@@ -8,6 +8,7 @@ mod embedded;
 mod lists;
 mod number;
 mod outcome;
+mod types;
 mod value;
 
 use std::collections::{BTreeMap, HashSet};

@@ -70,9 +70,9 @@ fn whole(number: &Number) -> Option<i64> {
         let float = number.as_f64()?;
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "the range was checked on the line above the cast"
+            reason = "only a float that passes the check is used, and that one fits"
         )]
-        is_json_integer(float).then(|| float as i64)
+        is_json_integer(float).then_some(float as i64)
     })
 }
 
@@ -122,7 +122,7 @@ fn multiple_error(schema: &Schema, number: &Number, path: &str) -> Option<FieldE
             let quotient = number.as_f64()? / factor.as_f64()?;
             let nearest = quotient.round();
             // Binary floats seldom divide evenly: 0.3 / 0.1 is 2.9999999999999996.
-            (quotient - nearest).abs() <= 1e-9 * nearest.abs()
+            is_json_integer(nearest) && (quotient - nearest).abs() <= 1e-9 * nearest.abs()
         }
     };
     (!is_multiple).then(|| {

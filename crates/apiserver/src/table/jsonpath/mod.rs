@@ -111,9 +111,9 @@ fn follow<'v>(steps: &'v [Step], start: Vec<&'v Value>) -> Found<'v> {
         Step::Filter(filter) => {
             let mut found = Vec::new();
             for value in values {
-                let items = value
-                    .as_array()
-                    .ok_or(JsonPathError::Evaluation("not a list, so it cannot be filtered"))?;
+                let items = value.as_array().ok_or(JsonPathError::Evaluation(
+                    "not a list, so it cannot be filtered",
+                ))?;
                 for item in items {
                     if filter.keeps(item)? {
                         found.push(item);
@@ -209,8 +209,9 @@ impl Operator {
             },
             _ => None,
         };
-        let ordering =
-            ordering.ok_or(JsonPathError::Evaluation("incompatible types for comparison"))?;
+        let ordering = ordering.ok_or(JsonPathError::Evaluation(
+            "incompatible types for comparison",
+        ))?;
         Ok(match self {
             Self::Equal => ordering.is_eq(),
             Self::NotEqual => ordering.is_ne(),

@@ -1,0 +1,37 @@
+//! The names that Machinist and its users agree on: finalizers, annotations, labels, field managers.
+//!
+//! Condition types have a module of their own, [`crate::conditions`].
+
+/// Finalizer that keeps a Machine until the platform has let go of it.
+pub const MACHINE_FINALIZER: &str = "machinist.vitistack.io/machine";
+
+/// Finalizer that keeps a MachineProvider until no Machine runs on it.
+pub const PROVIDER_FINALIZER: &str = "machinist.vitistack.io/machineprovider";
+
+/// Annotation whose change restarts a machine once; its value is a time in RFC 3339.
+pub const RESTARTED_AT_ANNOTATION: &str = "vitistack.io/restarted-at";
+
+/// Label that names the cluster that a machine belongs to.
+pub const CLUSTER_NAME_LABEL: &str = "cluster.vitistack.io/cluster-name";
+
+/// Label that names the provider that a machine runs on.
+pub const PROVIDER_LABEL: &str = "vitistack.io/provider";
+
+/// Field manager under which the machine controller applies status.
+pub const MACHINE_FIELD_MANAGER: &str = "machinist-machine";
+
+/// Field manager under which the provider controller applies status.
+pub const PROVIDER_FIELD_MANAGER: &str = "machinist-provider";
+
+/// Namespace of everything that is shared by all namespaces.
+pub const SYSTEM_NAMESPACE: &str = "vitistack-system";
+
+/// Pattern of `metadata.name`: a label as of RFC 1123.
+pub const NAME_PATTERN: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+
+/// Annotation that binds a Machine to a MachineProvider, as `<namespace>/<name>`. Written with
+/// the finalizer before anything is asked of a platform, and never changed after.
+pub const PROVIDER_ANNOTATION: &str = "machinist.vitistack.io/provider";
+
+/// Annotation with the UID of the cluster under which a Machine's key was made.
+pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";

@@ -1,0 +1,102 @@
+//! The network interfaces of a machine, in both documented forms.
+//!
+//! Whether a subnet or network exists is left to the providers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rules;
+use crate::schema;
+
+/// The machine's place in the platform's network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Network {
+    /// ID of the VPC or virtual network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub vpc: Option<String>,
+    /// ID of the subnet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub subnet: Option<String>,
+    /// Whether the machine gets a public IP address.
+    #[serde(rename = "assignPublicIP", skip_serializing_if = "Option::is_none")]
+    pub assign_public_ip: Option<bool>,
+    /// Static private IP address.
+    #[serde(rename = "privateIP", skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub private_ip: Option<String>,
+    /// Static public IP address, or the platform's ID of a reserved one.
+    #[serde(rename = "publicIP", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub public_ip: Option<String>,
+    /// Network interfaces of the machine, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]), transform = rules::interfaces)]
+    pub interfaces: Vec<NetworkInterface>,
+}
+
+/// One network interface, placed by subnet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkInterface {
+    /// Name of the interface, unique within the machine.
+    #[schemars(length(min = 1, max = 63))]
+    pub name: String,
+    /// Whether this is the interface that carries the default route.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<bool>,
+    /// ID of the subnet that the interface is attached to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub subnet: Option<String>,
+    /// Security groups that apply to this interface.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 253)), extend("x-kubernetes-list-type" = "set"))]
+    pub security_groups: Vec<String>,
+}
+
+/// The machine's interfaces, each tied to a NetworkConfiguration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Networking {
+    /// Network interfaces of the machine, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub interfaces: Vec<NetworkingInterface>,
+}
+
+/// One network interface, placed by a reference to its network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkingInterface {
+    /// Name of the interface, unique within the machine.
+    #[schemars(length(min = 1, max = 63))]
+    pub name: String,
+    /// NetworkConfiguration that the interface is attached to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_ref: Option<NetworkRef>,
+    /// Static IP address; the network assigns one when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub ip_address: Option<String>,
+    /// MAC address; derived from the machine when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::mac)]
+    pub mac_address: Option<String>,
+}
+
+/// Names a NetworkConfiguration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkRef {
+    /// Name of the NetworkConfiguration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required, length(min = 1, max = 253))]
+    pub name: Option<String>,
+    /// Namespace of the NetworkConfiguration; the namespace of the machine when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub namespace: Option<String>,
+}

@@ -1,0 +1,167 @@
+//! The CEL rules of a Machine: what each shape requires, and that no concept is said in both.
+//!
+//! Ranges and formats stand beside their fields; only what spans fields is here.
+
+use schemars::Schema;
+
+use crate::schema::{Rule, add_rules};
+
+/// Rules over the whole spec.
+pub(super) fn machine_spec(schema: &mut Schema) {
+    add_rules(schema, ONE_FORM);
+    add_rules(schema, REQUIRED);
+}
+
+/// One concept, one form.
+const ONE_FORM: &[Rule] = &[
+    Rule::new(
+        "!(has(self.providerConfig) && has(self.providerRef))",
+        "spec.providerConfig and spec.providerRef say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.cpu) && has(self.resources) && has(self.resources.cpu))",
+        "spec.cpu and spec.resources.cpu say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.memory) && has(self.resources) && has(self.resources.memory))",
+        "spec.memory and spec.resources.memory say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.disks) && has(self.storage))",
+        "spec.disks and spec.storage say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.network) && has(self.networking))",
+        "spec.network and spec.networking say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.os) && has(self.operatingSystem))",
+        "spec.os and spec.operatingSystem say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userData))",
+        "spec.userData and spec.cloudInit.userData say the same thing in two forms; keep one of them",
+    ),
+];
+
+/// What each way to name a provider requires.
+const REQUIRED: &[Rule] = &[
+    Rule::new(
+        "has(self.providerConfig) || has(self.providerRef)",
+        "spec names no provider; give spec.providerConfig with name and region, or spec.providerRef with name",
+    ),
+    Rule::required(
+        ".name",
+        "!has(self.providerConfig) || has(self.name)",
+        "spec.name is required with spec.providerConfig",
+    ),
+    Rule::required(
+        ".instanceType",
+        "!has(self.providerConfig) || has(self.instanceType)",
+        "spec.instanceType is required with spec.providerConfig",
+    ),
+    Rule::required(
+        ".os",
+        "!has(self.providerConfig) || has(self.os) || has(self.operatingSystem)",
+        "spec.os is required with spec.providerConfig, unless spec.operatingSystem is given",
+    ),
+];
+
+/// Rules over the list of disks.
+pub(super) fn disks(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "self.filter(disk, has(disk.boot) && disk.boot).size() <= 1",
+        "at most one disk can be the boot disk; set boot on one of them alone",
+    )];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the list of interfaces.
+pub(super) fn interfaces(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "self.filter(nic, has(nic.primary) && nic.primary).size() <= 1",
+        "at most one interface can be primary; set primary on one of them alone",
+    )];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the platform and region.
+pub(super) fn provider_config(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::required(
+            ".name",
+            "has(self.name)",
+            "spec.providerConfig.name is required; name the platform, such as aws or qemu",
+        ),
+        Rule::required(
+            ".region",
+            "has(self.region)",
+            "spec.providerConfig.region is required; name the region of a MachineProvider",
+        ),
+    ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the reference to a Secret.
+pub(super) fn credentials_ref(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "has(self.name) != has(self.secretName)",
+        "name the Secret once: give either name or secretName",
+    )];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the reference to a provider object.
+pub(super) fn provider_ref(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::new(
+            "!has(self.kind) || self.kind == 'MachineProvider'",
+            "spec.providerRef.kind must be MachineProvider, or be left out",
+        ),
+        Rule::new(
+            "!has(self.apiVersion) || self.apiVersion.startsWith('vitistack.io/')",
+            "spec.providerRef.apiVersion must be vitistack.io/v1alpha1, or be left out",
+        ),
+    ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the operating system.
+pub(super) fn os(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::required(
+            ".family",
+            "has(self.family)",
+            "spec.os.family is required: linux or windows",
+        ),
+        Rule::required(
+            ".distribution",
+            "has(self.distribution)",
+            "spec.os.distribution is required, such as ubuntu",
+        ),
+        Rule::required(
+            ".version",
+            "has(self.version)",
+            "spec.os.version is required, such as 24.04",
+        ),
+    ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the boot order.
+pub(super) fn boot_order(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "self.all(device, self.exists_one(other, other == device))",
+        "spec.boot.order names a device twice; name each device once",
+    )];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the firmware.
+pub(super) fn firmware(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "!has(self.secureBoot) || !self.secureBoot || !has(self.type) || self.type == 'uefi'",
+        "spec.boot.firmware.secureBoot needs firmware of type uefi",
+    )];
+    add_rules(schema, RULES);
+}

@@ -1,0 +1,114 @@
+//! The CEL rules of a MachineProvider: what each shape and each platform requires.
+//!
+//! Ranges and formats stand beside their fields; only what spans fields is here.
+
+use schemars::Schema;
+
+use crate::schema::{Rule, add_rules};
+
+/// Rules over the whole spec.
+pub(super) fn provider_spec(schema: &mut Schema) {
+    add_rules(schema, SHAPE);
+    add_rules(schema, PLATFORM);
+}
+
+/// One concept, one form; and what each form requires.
+const SHAPE: &[Rule] = &[
+    Rule::new(
+        "!(has(self.authentication) && has(self.credentials))",
+        "spec.authentication and spec.credentials say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.config) && has(self.config.endpoint) && has(self.endpoint))",
+        "spec.config.endpoint and spec.endpoint say the same thing in two forms; keep one of them",
+    ),
+    Rule::required(
+        ".region",
+        "has(self.region) || has(self.endpoint) || has(self.credentials)",
+        "spec.region is required, unless the provider is described by spec.endpoint and spec.credentials",
+    ),
+    Rule::required(
+        ".authentication",
+        "self.type in ['qemu', 'libvirt', 'sim', 'iri'] || has(self.authentication) || has(self.credentials)",
+        "spec.authentication or spec.credentials is required for this type of provider",
+    ),
+];
+
+/// What each platform cannot do without.
+const PLATFORM: &[Rule] = &[
+    Rule::new(
+        "self.type != 'aws' || !has(self.region) || self.region.matches('^[a-z]{2}(-[a-z]+)+-[0-9]$')",
+        "spec.region must be an AWS region, such as us-west-2",
+    ),
+    Rule::new(
+        "self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
+         && 'resourceGroup' in self.config.customSettings \
+         && self.config.customSettings['resourceGroup'].matches('^[-_.()0-9A-Za-z]{0,89}[-_()0-9A-Za-z]$'))",
+        "an azure provider needs spec.config.customSettings.resourceGroup: the name of a resource group, such as rg-production",
+    ),
+    Rule::new(
+        "self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
+         && 'subscriptionId' in self.config.customSettings \
+         && self.config.customSettings['subscriptionId'].matches('^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))",
+        "an azure provider needs spec.config.customSettings.subscriptionId: the UUID of a subscription",
+    ),
+    Rule::new(
+        "self.type != 'gcp' || (has(self.config) && has(self.config.customSettings) \
+         && 'project' in self.config.customSettings \
+         && self.config.customSettings['project'].matches('^([-.a-z0-9]+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$'))",
+        "a gcp provider needs spec.config.customSettings.project: the ID of a project, such as my-gcp-project",
+    ),
+    Rule::new(
+        "self.type != 'gcp' || !has(self.availabilityZones) \
+         || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "spec.availabilityZones of a gcp provider must be zones, such as us-central1-a",
+    ),
+    Rule::new(
+        "self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
+         || !('zone' in self.config.customSettings) \
+         || self.config.customSettings['zone'].matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$')",
+        "spec.config.customSettings.zone of a gcp provider must be a zone, such as us-central1-a",
+    ),
+    Rule::new(
+        "self.type != 'vsphere' || (has(self.config) && has(self.config.customSettings) \
+         && 'datacenter' in self.config.customSettings \
+         && self.config.customSettings['datacenter'] != '')",
+        "a vsphere provider needs spec.config.customSettings.datacenter: the name of a datacenter",
+    ),
+    Rule::new(
+        "self.type != 'vsphere' || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
+         || (has(self.config) && has(self.config.customSettings) \
+         && 'cluster' in self.config.customSettings && self.config.customSettings['cluster'] != '')",
+        "a vsphere provider needs the names of its clusters, in spec.availabilityZones or spec.config.customSettings.cluster",
+    ),
+    Rule::new(
+        "self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
+         && ['tenant', 'tenantName', 'tenantId', 'project', 'projectName', 'projectId'].exists(key, \
+         key in self.config.customSettings && self.config.customSettings[key] != ''))",
+        "an openstack provider needs spec.config.customSettings.tenant (or project): the tenant that machines are made in",
+    ),
+    Rule::new(
+        "self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
+         && ['domain', 'domainName', 'domainId'].exists(key, \
+         key in self.config.customSettings && self.config.customSettings[key] != ''))",
+        "an openstack provider needs spec.config.customSettings.domain: the domain that the tenant is in",
+    ),
+];
+
+/// Rules over the methods of authentication.
+pub(super) fn authentication(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::new(
+            "has(self.apiKey) || has(self.oauth2) || has(self.certificate) || has(self.serviceAccount)",
+            "spec.authentication names no method; give apiKey, oauth2, certificate or serviceAccount",
+        ),
+        Rule::new(
+            "!has(self.type) || (self.type == 'apikey' && has(self.apiKey)) \
+             || (self.type == 'oauth2' && has(self.oauth2)) \
+             || (self.type == 'certificate' && has(self.certificate)) \
+             || (self.type == 'serviceaccount' && has(self.serviceAccount))",
+            "spec.authentication.type names a method that is not given beside it",
+        ),
+    ];
+    add_rules(schema, RULES);
+}

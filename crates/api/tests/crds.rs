@@ -1,0 +1,171 @@
+//! The committed CRDs and editor schemas are those that the types say, and Kubernetes accepts them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use machinist_api::crds::{
+    crd_file_name, crd_from_yaml, crd_yaml, crds, editor_schema, sanitize, violations,
+};
+use serde_json::{Value, json};
+
+fn committed(folder: &str, name: &str) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(folder).join(name)).unwrap()
+}
+
+#[test]
+fn committed_crds_are_up_to_date() {
+    for crd in crds() {
+        let name = crd_file_name(&crd);
+        assert!(
+            committed("crds", &name) == crd_yaml(&crd).unwrap(),
+            "{name} is out of date; run `make manifests`"
+        );
+    }
+}
+
+#[test]
+fn committed_editor_schemas_are_up_to_date() {
+    for crd in crds() {
+        for (name, schema) in editor_schema(&crd).unwrap() {
+            let present: Value = serde_json::from_str(&committed("schemas", &name)).unwrap();
+            assert!(
+                present == schema,
+                "{name} is out of date; run `make generate`"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_foreign_to_kubernetes() {
+    for crd in crds() {
+        assert_eq!(violations(&crd), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn yaml_holds_the_whole_crd() {
+    for crd in crds() {
+        assert_eq!(crd_from_yaml(&crd_yaml(&crd).unwrap()).unwrap(), crd);
+    }
+}
+
+#[test]
+fn columns_are_the_documented_ones() {
+    let columns: Vec<Vec<String>> = crds()
+        .iter()
+        .map(|crd| {
+            let columns = crd.spec.versions[0]
+                .additional_printer_columns
+                .as_ref()
+                .unwrap();
+            columns.iter().map(|column| column.name.clone()).collect()
+        })
+        .collect();
+    assert_eq!(
+        columns,
+        [
+            vec!["Type", "Region", "Ready", "Age", "Phase", "Machines"],
+            vec![
+                "Phase",
+                "Ready",
+                "IP",
+                "Provider",
+                "Age",
+                "Instance-Type",
+                "State",
+                "Provider-ID",
+                "Message"
+            ],
+        ]
+    );
+}
+
+fn crd_with(property: Value) -> CustomResourceDefinition {
+    serde_json::from_value(json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": "things.example.com" },
+        "spec": {
+            "group": "example.com",
+            "names": { "kind": "Thing", "plural": "things" },
+            "scope": "Namespaced",
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": { "type": "object", "properties": { "field": property } },
+            } }],
+        },
+    }))
+    .unwrap()
+}
+
+#[test]
+fn sanitizing_rewrites_foreign_integers_once() {
+    for (given, wanted) in [
+        (
+            json!({ "type": "integer", "format": "uint32" }),
+            json!({ "type": "integer", "minimum": 0.0 }),
+        ),
+        (
+            json!({ "type": "integer", "format": "uint8", "minimum": 1.0 }),
+            json!({ "type": "integer", "minimum": 1.0, "maximum": 255.0 }),
+        ),
+        (
+            json!({ "type": "integer", "format": "int64", "nullable": true }),
+            json!({ "type": "integer", "format": "int64" }),
+        ),
+        (
+            json!({ "type": "array", "items": { "type": "integer", "format": "uint16" } }),
+            json!({ "type": "array", "items": { "type": "integer", "minimum": 0.0, "maximum": 65535.0 } }),
+        ),
+        (
+            json!({ "type": "string", "enum": ["a", null], "nullable": true }),
+            json!({ "type": "string", "enum": ["a"] }),
+        ),
+        (
+            // A field may bear the name of a keyword.
+            json!({ "type": "object", "properties": { "format": { "type": "string" } } }),
+            json!({ "type": "object", "properties": { "format": { "type": "string" } } }),
+        ),
+    ] {
+        let mut crd = crd_with(given);
+        sanitize(&mut crd);
+        assert_eq!(crd, crd_with(wanted));
+        let once = crd.clone();
+        sanitize(&mut crd);
+        assert_eq!(crd, once, "sanitizing twice changed something");
+    }
+}
+
+#[test]
+fn violations_name_the_field() {
+    let found = |property: Value| violations(&crd_with(property)).join("; ");
+    assert_eq!(
+        found(json!({ "type": "integer", "format": "uint32", "description": "d" })),
+        "Thing.field: Kubernetes does not know the format uint32"
+    );
+    assert_eq!(
+        found(json!({ "description": "d" })),
+        "Thing.field: has no type"
+    );
+    assert_eq!(
+        found(json!({ "type": "string" })),
+        "Thing.field: has no description"
+    );
+    assert_eq!(
+        found(json!({
+            "type": "array",
+            "description": "d",
+            "maxItems": 1,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": { "type": "object" },
+        })),
+        "Thing.field: its key name is not required"
+    );
+}

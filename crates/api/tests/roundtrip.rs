@@ -1,0 +1,91 @@
+//! Every documented manifest survives being read into the types and written again.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use machinist_api::vitistack::{Machine, MachineProvider};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+fn manifests() -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests");
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let text = fs::read_to_string(path).unwrap();
+            (name, serde_saphyr::from_str(&text).unwrap())
+        })
+        .collect();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found
+}
+
+fn through<K: Serialize + DeserializeOwned>(value: &Value) -> Value {
+    let typed: K = serde_json::from_value(value.clone()).unwrap();
+    serde_json::to_value(typed).unwrap()
+}
+
+#[test]
+fn nothing_is_lost() {
+    let manifests = manifests();
+    assert_eq!(
+        manifests.len(),
+        10,
+        "a manifest came or went without this test"
+    );
+    for (name, manifest) in manifests {
+        let written = match manifest["kind"].as_str() {
+            Some("Machine") => through::<Machine>(&manifest),
+            Some("MachineProvider") => through::<MachineProvider>(&manifest),
+            other => panic!("{name} is of the kind {other:?}"),
+        };
+        assert_eq!(written, manifest, "{name}");
+    }
+}
+
+/// The `-full` manifests use every property that a schema has, so that the test above covers them all.
+#[test]
+fn the_full_manifests_use_every_field() {
+    let manifests = manifests();
+    for crd in machinist_api::crds() {
+        let kind = &crd.spec.names.kind;
+        let schema = serde_json::to_value(&crd.spec.versions[0].schema).unwrap();
+        let full: Vec<_> = manifests
+            .iter()
+            .filter(|(name, value)| name.contains("-full") && value["kind"] == **kind)
+            .map(|(_, value)| value)
+            .collect();
+        let mut unused = Vec::new();
+        collect_unused(&schema["openAPIV3Schema"], &full, kind, &mut unused);
+        assert_eq!(unused, Vec::<String>::new());
+    }
+}
+
+fn collect_unused(schema: &Value, values: &[&Value], path: &str, unused: &mut Vec<String>) {
+    if let Some(items) = schema.get("items") {
+        let values: Vec<_> = values
+            .iter()
+            .filter_map(|value| value.as_array())
+            .flatten()
+            .collect();
+        collect_unused(items, &values, &format!("{path}[]"), unused);
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{name}");
+        let values: Vec<_> = values.iter().filter_map(|value| value.get(name)).collect();
+        // The shipped operators' spelling of a name cannot stand beside the documented one.
+        if values.is_empty() && name != "secretName" {
+            unused.push(path);
+        } else {
+            collect_unused(property, &values, &path, unused);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! From a declared Machine to the domain model.
+
+use jiff::Timestamp;
+use machinist_api::{
+    names,
+    vitistack::{
+        machine::{
+            Architecture as ApiArchitecture, FirmwareType, Machine, MachineSpec, PowerState,
+        },
+        machine_provider::MachineProvider,
+    },
+};
+
+use super::{LowerError, disks, image, network, size};
+use crate::machine::{Architecture, Firmware, InitData, Power, SeedFormat, Want};
+
+/// Understands a Machine in the light of its provider.
+///
+/// # Errors
+/// Names the field that has no meaning on this provider, its value, and what is allowed.
+pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, LowerError> {
+    let spec = &machine.spec;
+    let name = machine.metadata.name.clone().unwrap_or_default();
+    let size = size::lower(spec, &provider.spec)?;
+    let config = spec.provider_config.as_ref();
+    Ok(Want {
+        namespace: machine.metadata.namespace.clone().unwrap_or_default(),
+        instance_type: spec.instance_type.clone(),
+        zone: config.and_then(|config| config.zone.clone()),
+        cpu: size.cpu,
+        memory: size.memory,
+        disks: disks::lower(spec)?,
+        nics: network::lower(spec)?,
+        image: image::lower(spec, &provider.spec)?,
+        architecture: architecture(spec),
+        firmware: firmware(spec),
+        init: init(spec, &name),
+        power: match spec.power_state.unwrap_or_default() {
+            PowerState::Running => Power::On,
+            PowerState::Stopped => Power::Off,
+        },
+        tags: spec.tags.clone(),
+        security_groups: spec.security_groups.clone(),
+        settings: config
+            .map(|config| config.config.clone())
+            .unwrap_or_default(),
+        name,
+    })
+}
+
+/// When a restart was last asked for, by annotation. What is not a time is no request.
+pub fn restart_requested(machine: &Machine) -> Option<Timestamp> {
+    let annotations = machine.metadata.annotations.as_ref()?;
+    annotations
+        .get(names::RESTARTED_AT_ANNOTATION)?
+        .parse()
+        .ok()
+}
+
+fn architecture(spec: &MachineSpec) -> Architecture {
+    match spec.os.as_ref().and_then(|os| os.architecture) {
+        Some(ApiArchitecture::Arm64) => Architecture::Arm64,
+        Some(ApiArchitecture::Amd64 | ApiArchitecture::X86_64) | None => Architecture::Amd64,
+    }
+}
+
+fn firmware(spec: &MachineSpec) -> Firmware {
+    let Some(firmware) = spec.boot.as_ref().and_then(|boot| boot.firmware.as_ref()) else {
+        return Firmware::Default;
+    };
+    let secure_boot = firmware.secure_boot.unwrap_or(false);
+    match firmware.type_ {
+        Some(FirmwareType::Bios) => Firmware::Bios,
+        Some(FirmwareType::Uefi) => Firmware::Uefi { secure_boot },
+        None if secure_boot => Firmware::Uefi { secure_boot },
+        None => Firmware::Default,
+    }
+}
+
+fn init(spec: &MachineSpec, name: &str) -> InitData {
+    let cloud_init = spec.cloud_init.as_ref();
+    // First-boot data is always presented, so that host name and keys arrive, unless it is switched off.
+    let enabled = cloud_init.and_then(|c| c.enabled).unwrap_or(true);
+    InitData {
+        hostname: spec.name.clone().unwrap_or_else(|| name.to_owned()),
+        user_data: spec
+            .user_data
+            .clone()
+            .or(cloud_init.and_then(|c| c.user_data.clone())),
+        meta_data: cloud_init.and_then(|c| c.meta_data.clone()),
+        network_data: cloud_init.and_then(|c| c.network_data.clone()),
+        ssh_keys: spec.ssh_keys.clone(),
+        format: enabled.then_some(SeedFormat::NoCloud),
+    }
+}

@@ -1,0 +1,24 @@
+//! The Viti Stack dialect (`vitistack.io/v1alpha1`), in both of its documented shapes.
+
+mod conditions;
+mod disks;
+mod error;
+mod image;
+mod lower;
+mod network;
+mod provider;
+mod raise;
+mod raise_provider;
+mod size;
+
+pub use error::LowerError;
+pub use lower::{lower, restart_requested};
+pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query, secret_names};
+pub use raise::{Times, raise};
+pub use raise_provider::{ProviderOutlook, raise_provider};
+
+/// Bytes of a Kubernetes quantity.
+fn quantity_bytes(field: &str, text: &str) -> Result<u64, LowerError> {
+    machinist_api::quantity::parse_bytes(text)
+        .map_err(|error| LowerError::new(field, text, error.to_string()))
+}

@@ -1,0 +1,60 @@
+//! Network interfaces, from `spec.network` or `spec.networking`.
+
+use machinist_api::vitistack::machine::MachineSpec;
+
+use super::LowerError;
+use crate::machine::Nic;
+
+/// The interfaces, the primary one first.
+pub(super) fn lower(machine: &MachineSpec) -> Result<Vec<Nic>, LowerError> {
+    if let Some(networking) = machine.networking.as_ref() {
+        return Ok(networking
+            .interfaces
+            .iter()
+            .map(|interface| Nic {
+                name: interface.name.clone(),
+                network: interface.network_ref.as_ref().and_then(|r| r.name.clone()),
+                address: interface.ip_address.clone(),
+                mac: interface.mac_address.clone(),
+                ..Nic::default()
+            })
+            .collect());
+    }
+    let Some(network) = machine.network.as_ref() else {
+        return Ok(Vec::new());
+    };
+    let primaries = network
+        .interfaces
+        .iter()
+        .filter(|i| i.primary == Some(true));
+    if primaries.count() > 1 {
+        return Err(LowerError::new(
+            "spec.network.interfaces",
+            network.interfaces.len(),
+            "only one interface may have primary: true",
+        ));
+    }
+    let mut interfaces: Vec<_> = network.interfaces.iter().collect();
+    interfaces.sort_by_key(|interface| interface.primary != Some(true));
+    let mut nics: Vec<Nic> = interfaces
+        .into_iter()
+        .map(|interface| Nic {
+            name: interface.name.clone(),
+            network: interface.subnet.clone().or(network.subnet.clone()),
+            security_groups: interface.security_groups.clone(),
+            ..Nic::default()
+        })
+        .collect();
+    if nics.is_empty() {
+        nics.push(Nic {
+            name: "eth0".into(),
+            network: network.subnet.clone(),
+            ..Nic::default()
+        });
+    }
+    if let Some(primary) = nics.first_mut() {
+        primary.address = network.private_ip.clone();
+        primary.public = network.assign_public_ip.unwrap_or(false);
+    }
+    Ok(nics)
+}

@@ -1,0 +1,180 @@
+//! From a declared MachineProvider to what a driver is built from, and which provider a
+//! Machine means.
+
+use std::collections::BTreeMap;
+
+use machinist_api::{
+    names,
+    vitistack::{
+        machine::Machine,
+        machine_provider::{MachineProvider, ProviderType, SecretReference},
+    },
+};
+use thiserror::Error;
+
+use crate::provider::{Credentials, ProviderSpec};
+
+/// How a Machine names its provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProviderQuery {
+    /// By name; without a namespace, the Machine's own, then the shared one.
+    Named {
+        /// Namespace, when it is given.
+        namespace: Option<String>,
+        /// Name.
+        name: String,
+    },
+    /// By platform and region, in the Machine's own namespace, then the shared one.
+    Matching {
+        /// The platform.
+        kind: String,
+        /// The region.
+        region: String,
+    },
+}
+
+/// The Machine names no provider.
+#[derive(Debug, Error, Clone, Copy, PartialEq, Eq)]
+#[error(
+    "the machine names no provider: give spec.providerRef.name, or spec.providerConfig.name and spec.providerConfig.region"
+)]
+pub struct ProviderRefError;
+
+/// Which provider a Machine means.
+///
+/// # Errors
+/// When it means none.
+pub fn provider_query(machine: &Machine) -> Result<ProviderQuery, ProviderRefError> {
+    if let Some(reference) = machine.spec.provider_ref.as_ref() {
+        let name = reference.name.clone().ok_or(ProviderRefError)?;
+        return Ok(ProviderQuery::Named {
+            namespace: reference.namespace.clone(),
+            name,
+        });
+    }
+    let config = machine.spec.provider_config.as_ref();
+    let config = config.ok_or(ProviderRefError)?;
+    match (config.name, config.region.as_ref()) {
+        (Some(kind), Some(region)) => Ok(ProviderQuery::Matching {
+            kind: kind.as_str().into(),
+            region: region.clone(),
+        }),
+        _ => Err(ProviderRefError),
+    }
+}
+
+impl ProviderQuery {
+    /// Whether a provider is the one that is meant, as far as its own fields say.
+    pub fn matches(&self, provider: &MachineProvider) -> bool {
+        match self {
+            ProviderQuery::Named { namespace, name } => {
+                provider.metadata.name.as_ref() == Some(name)
+                    && (namespace.is_none() || provider.metadata.namespace == *namespace)
+            }
+            ProviderQuery::Matching { kind, region } => {
+                platform(provider) == kind.as_str()
+                    && provider.spec.region.as_deref() == Some(region.as_str())
+            }
+        }
+    }
+
+    /// Where to look, in this order, for a machine of namespace `own`.
+    pub fn namespaces<'a>(&'a self, own: &'a str) -> Vec<&'a str> {
+        match self {
+            ProviderQuery::Named {
+                namespace: Some(namespace),
+                ..
+            } => vec![namespace],
+            ProviderQuery::Named { .. } | ProviderQuery::Matching { .. }
+                if own == names::SYSTEM_NAMESPACE =>
+            {
+                vec![own]
+            }
+            ProviderQuery::Named { .. } | ProviderQuery::Matching { .. } => {
+                vec![own, names::SYSTEM_NAMESPACE]
+            }
+        }
+    }
+
+    /// What was looked for, in words.
+    pub fn describe(&self) -> String {
+        match self {
+            ProviderQuery::Named {
+                namespace: Some(namespace),
+                name,
+            } => format!("MachineProvider {namespace}/{name}"),
+            ProviderQuery::Named {
+                namespace: None,
+                name,
+            } => format!("MachineProvider {name:?}"),
+            ProviderQuery::Matching { kind, region } => {
+                format!("MachineProvider of type {kind:?} in region {region:?}")
+            }
+        }
+    }
+}
+
+/// The platform's name; `vmware` is the second documented word for `vsphere`.
+fn platform(provider: &MachineProvider) -> &'static str {
+    match provider.spec.type_ {
+        Some(ProviderType::Vmware) => ProviderType::Vsphere.as_str(),
+        Some(kind) => kind.as_str(),
+        None => "",
+    }
+}
+
+/// The Secrets that a provider refers to: namespace (its own unless given) and name.
+pub fn secret_names(provider: &MachineProvider) -> Vec<(String, String)> {
+    let own = provider.metadata.namespace.clone().unwrap_or_default();
+    references(provider)
+        .filter_map(|reference| {
+            let namespace = reference.namespace.clone().unwrap_or_else(|| own.clone());
+            Some((namespace, reference.name.clone()?))
+        })
+        .collect()
+}
+
+fn references(provider: &MachineProvider) -> impl Iterator<Item = &SecretReference> {
+    let authentication = provider.spec.authentication.as_ref();
+    let keys = authentication.and_then(|a| a.api_key.as_ref()?.secret_ref.as_ref());
+    let oauth2 = authentication.and_then(|a| a.oauth2.as_ref()?.client_secret_ref.as_ref());
+    let certificate = authentication.and_then(|a| a.certificate.as_ref()?.cert_secret_ref.as_ref());
+    let key = authentication.and_then(|a| a.certificate.as_ref()?.key_secret_ref.as_ref());
+    let account = authentication.and_then(|a| a.service_account.as_ref()?.secret_ref.as_ref());
+    let credentials = provider
+        .spec
+        .credentials
+        .as_ref()
+        .and_then(|c| c.secret_ref.as_ref());
+    [keys, oauth2, certificate, key, account, credentials]
+        .into_iter()
+        .flatten()
+}
+
+/// Understands a MachineProvider; `secrets` holds what its Secrets hold, by key.
+pub fn lower_provider(
+    provider: &MachineProvider,
+    secrets: BTreeMap<String, Vec<u8>>,
+) -> ProviderSpec {
+    let spec = &provider.spec;
+    let config = spec.config.as_ref();
+    let images = spec.capabilities.iter().flat_map(|c| &c.available_images);
+    ProviderSpec {
+        name: provider.metadata.name.clone().unwrap_or_default(),
+        namespace: provider.metadata.namespace.clone().unwrap_or_default(),
+        uid: provider.metadata.uid.clone().unwrap_or_default(),
+        kind: platform(provider).into(),
+        region: spec.region.clone(),
+        endpoint: config.and_then(|config| config.endpoint.clone()).or(spec
+            .endpoint
+            .as_ref()
+            .and_then(|endpoint| endpoint.url.clone())),
+        images: images
+            .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
+            .collect(),
+        settings: config
+            .map(|config| config.custom_settings.clone())
+            .unwrap_or_default(),
+        credentials: Credentials::new(secrets),
+    }
+}

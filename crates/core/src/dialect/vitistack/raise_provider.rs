@@ -1,0 +1,288 @@
+//! From what a probe said to a MachineProvider's status, in the words of both documented shapes.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use machinist_api::{
+    conditions as types,
+    vitistack::{
+        machine::Machine,
+        machine_provider::{
+            AuthenticationState, AuthenticationStatus, CapabilityStatus, CapacityStatus,
+            ConnectivityState, ConnectivityStatus, HealthStatus, MachineProvider,
+            MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota, ResourceStatus,
+            ResourceUsage,
+        },
+    },
+};
+
+use super::conditions::{condition, stamp};
+use crate::{
+    machine::{Condition, Trouble, Truth},
+    provider::{Capabilities, Health},
+};
+
+const GIB: f64 = (1_u64 << 30) as f64;
+
+/// What one look at a provider gave.
+pub struct ProviderOutlook<'a> {
+    /// What it can do and how it is, or why that is not known.
+    pub outcome: Result<(Capabilities, &'a Health), &'a Trouble>,
+    /// The machines that are bound to it.
+    pub machines: &'a [Arc<Machine>],
+    /// How long the answer took.
+    pub latency: Duration,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// The status of a provider, all of it.
+pub fn raise_provider(
+    provider: &MachineProvider,
+    outlook: &ProviderOutlook<'_>,
+) -> MachineProviderStatus {
+    let before = provider.status.as_ref();
+    let generation = provider.metadata.generation;
+    let used = used(outlook.machines);
+    let machines = i32::try_from(outlook.machines.len()).ok();
+    MachineProviderStatus {
+        observed_generation: generation,
+        phase: Some(phase(outlook)),
+        conditions: stamp(
+            conditions(provider, outlook),
+            before
+                .map(|status| status.conditions.as_slice())
+                .unwrap_or_default(),
+            generation,
+            outlook.now,
+        ),
+        connectivity: Some(connectivity(provider, outlook)),
+        authentication: authentication(provider, outlook),
+        resources: Some(ResourceStatus {
+            usage: Some(ResourceUsage {
+                machines,
+                total_cpu: Some(used.cpu.to_string()),
+                total_memory_gb: Some(gigabytes(used.memory)),
+                total_storage_gb: Some(used.storage_gb.to_string()),
+            }),
+            limits: limits(outlook),
+            quotas: Vec::new(),
+        }),
+        health: Some(HealthStatus {
+            score: Some(if outlook.outcome.is_ok() { 100 } else { 0 }),
+            last_checked: Some(Time(outlook.now)),
+            metrics: None,
+        }),
+        capabilities: outlook
+            .outcome
+            .as_ref()
+            .ok()
+            .map(|(capabilities, _)| CapabilityStatus {
+                last_verified: Some(Time(outlook.now)),
+                ..capability_status(capabilities)
+            }),
+        ready: Some(outlook.outcome.is_ok()),
+        capacity: capacity(outlook, &used),
+        machines,
+    }
+}
+
+fn phase(outlook: &ProviderOutlook<'_>) -> ProviderPhase {
+    match &outlook.outcome {
+        Ok(_) => ProviderPhase::Ready,
+        Err(trouble) if trouble.terminal => ProviderPhase::Error,
+        Err(_) => ProviderPhase::NotReady,
+    }
+}
+
+fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<Condition> {
+    let deleting = provider.metadata.deletion_timestamp.is_some();
+    let (status, reason, message) = match &outlook.outcome {
+        Ok(_) if deleting => (
+            Truth::False,
+            "InUse".to_owned(),
+            format!(
+                "The provider goes when its {} machines are gone.",
+                outlook.machines.len()
+            ),
+        ),
+        Ok((_, health)) => (Truth::True, "Connected".to_owned(), connected(health)),
+        Err(trouble) => (
+            Truth::False,
+            trouble.reason.clone(),
+            trouble.message.clone(),
+        ),
+    };
+    let stalled = matches!(&outlook.outcome, Err(trouble) if trouble.terminal);
+    let busy = !stalled && (outlook.outcome.is_err() || deleting);
+    let truth = |yes: bool| if yes { Truth::True } else { Truth::False };
+    let mut conditions = vec![
+        condition(types::READY, status, reason.clone(), message.clone()),
+        condition(
+            types::RECONCILING,
+            truth(busy),
+            reason.clone(),
+            message.clone(),
+        ),
+        condition(types::STALLED, truth(stalled), reason, message),
+    ];
+    if let Some(state) = authentication(provider, outlook).and_then(|status| status.status) {
+        let status = match state {
+            AuthenticationState::Valid => Truth::True,
+            AuthenticationState::Invalid | AuthenticationState::Expired => Truth::False,
+            AuthenticationState::Error => Truth::Unknown,
+        };
+        conditions.push(condition(
+            types::AUTHENTICATED,
+            status,
+            state.as_str(),
+            "Whether the platform accepts the credentials.",
+        ));
+    }
+    conditions
+}
+
+fn connected(health: &Health) -> String {
+    let version = health.version.as_deref().unwrap_or("an unnamed version");
+    let details: Vec<String> = health
+        .details
+        .iter()
+        .map(|(key, value)| format!("{key}: {value}"))
+        .collect();
+    match details.as_slice() {
+        [] => format!("{} answers with {version}.", health.endpoint),
+        details => format!(
+            "{} answers with {version}; {}.",
+            health.endpoint,
+            details.join("; ")
+        ),
+    }
+}
+
+fn connectivity(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> ConnectivityStatus {
+    let declared = provider
+        .spec
+        .config
+        .as_ref()
+        .and_then(|config| config.endpoint.clone());
+    let (status, endpoint) = match &outlook.outcome {
+        Ok((_, health)) => (ConnectivityState::Connected, Some(health.endpoint.clone())),
+        Err(trouble) if trouble.terminal => (ConnectivityState::Error, declared),
+        Err(_) => (ConnectivityState::Disconnected, declared),
+    };
+    ConnectivityStatus {
+        status: Some(status),
+        last_checked: Some(Time(outlook.now)),
+        endpoint,
+        latency_ms: i32::try_from(outlook.latency.as_millis()).ok(),
+    }
+}
+
+/// Only for providers that have credentials at all.
+fn authentication(
+    provider: &MachineProvider,
+    outlook: &ProviderOutlook<'_>,
+) -> Option<AuthenticationStatus> {
+    let declared = provider.spec.authentication.is_some() || provider.spec.credentials.is_some();
+    let status = match &outlook.outcome {
+        Ok(_) => AuthenticationState::Valid,
+        Err(trouble) if trouble.reason == "CredentialsRefused" => AuthenticationState::Invalid,
+        Err(_) => AuthenticationState::Error,
+    };
+    declared.then_some(AuthenticationStatus {
+        status: Some(status),
+        last_verified: Some(Time(outlook.now)),
+        expires_at: None,
+    })
+}
+
+/// What the machines of a provider use.
+struct Used {
+    cpu: i64,
+    memory: i64,
+    storage_gb: i64,
+}
+
+fn used(machines: &[Arc<Machine>]) -> Used {
+    let statuses = || {
+        machines
+            .iter()
+            .filter_map(|machine| machine.status.as_ref())
+    };
+    Used {
+        cpu: statuses().filter_map(|s| s.cpus).map(i64::from).sum(),
+        memory: statuses().filter_map(|s| s.memory).sum(),
+        storage_gb: statuses()
+            .flat_map(|s| &s.disks)
+            .filter_map(|disk| disk.size_gb)
+            .sum(),
+    }
+}
+
+fn limits(outlook: &ProviderOutlook<'_>) -> Option<ResourceLimits> {
+    let (_, health) = outlook.outcome.as_ref().ok()?;
+    Some(ResourceLimits {
+        max_machines: None,
+        max_cpu: health.cpus.map(|cpus| cpus.to_string()),
+        max_memory_gb: health.memory.map(|bytes| gigabytes(bytes as i64)),
+        max_storage_gb: health.storage.map(|bytes| gigabytes(bytes as i64)),
+    })
+}
+
+fn capacity(outlook: &ProviderOutlook<'_>, used: &Used) -> Option<CapacityStatus> {
+    let (_, health) = outlook.outcome.as_ref().ok()?;
+    let bytes = |value: Option<u64>| value.map(|bytes| bytes.to_string());
+    Some(CapacityStatus {
+        total: Some(ResourceQuota {
+            cpu: health.cpus.and_then(|cpus| i64::try_from(cpus).ok()),
+            memory: bytes(health.memory),
+            storage: bytes(health.storage),
+            ..ResourceQuota::default()
+        }),
+        available: Some(ResourceQuota {
+            storage: bytes(health.storage_free),
+            ..ResourceQuota::default()
+        }),
+        used: Some(ResourceQuota {
+            cpu: Some(used.cpu),
+            memory: Some(used.memory.to_string()),
+            storage: Some(format!("{}Gi", used.storage_gb)),
+            machines: i32::try_from(outlook.machines.len()).ok(),
+        }),
+    })
+}
+
+fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
+    let Capabilities {
+        power,
+        console,
+        tags,
+        watch,
+        instance_types,
+    } = capabilities.clone();
+    let (verified, unsupported): (Vec<_>, Vec<_>) = [
+        ("create", true),
+        ("delete", true),
+        ("start", power),
+        ("stop", power),
+        ("restart", power),
+        ("console", console),
+        ("tagSupport", tags),
+        ("watch", watch),
+        ("instanceTypes", instance_types),
+    ]
+    .into_iter()
+    .partition(|(_, has)| *has);
+    let names =
+        |list: Vec<(&str, bool)>| list.into_iter().map(|(name, _)| name.to_owned()).collect();
+    CapabilityStatus {
+        verified: names(verified),
+        unsupported: names(unsupported),
+        last_verified: None,
+    }
+}
+
+fn gigabytes(bytes: i64) -> String {
+    format!("{:.1}", bytes as f64 / GIB)
+}

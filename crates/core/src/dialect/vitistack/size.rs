@@ -1,0 +1,194 @@
+//! How large a machine is: numbers, a named template, or the provider's defaults.
+//!
+//! Clouds take the instance type as it is. A hypervisor has no types of its own, so there
+//! the numbers count, or a template of that name; both given and in conflict is refused.
+
+use machinist_api::vitistack::{machine::MachineSpec, machine_provider::MachineProviderSpec};
+
+use super::{LowerError, quantity_bytes};
+use crate::machine::Cpu;
+
+/// Used when neither the machine nor its provider says anything.
+const FALLBACK_MEMORY: u64 = 1 << 30;
+
+/// The size of a machine.
+pub(super) struct Size {
+    pub(super) cpu: Cpu,
+    pub(super) memory: u64,
+}
+
+/// What a declaration says about size, before any default.
+struct Declared {
+    cpu: Option<(&'static str, Cpu)>,
+    memory: Option<(&'static str, u64)>,
+}
+
+pub(super) fn lower(
+    machine: &MachineSpec,
+    provider: &MachineProviderSpec,
+) -> Result<Size, LowerError> {
+    let declared = declared(machine)?;
+    let template = template(machine, provider)?;
+    refuse_conflict(machine, &declared, template.as_ref())?;
+    let from_template = template.unwrap_or_default();
+    let defaults = defaults(provider)?;
+    let cpu = declared
+        .cpu
+        .map(|(_, cpu)| cpu)
+        .or(from_template.cpus.map(cores))
+        .or(defaults.cpus.map(cores))
+        .unwrap_or_else(|| cores(1));
+    let memory = declared
+        .memory
+        .map(|(_, memory)| memory)
+        .or(from_template.memory)
+        .or(defaults.memory)
+        .unwrap_or(FALLBACK_MEMORY);
+    Ok(Size { cpu, memory })
+}
+
+fn cores(count: u32) -> Cpu {
+    Cpu {
+        sockets: 1,
+        cores: count,
+        threads: 1,
+    }
+}
+
+fn declared(machine: &MachineSpec) -> Result<Declared, LowerError> {
+    let count = |value: Option<i32>| u32::try_from(value.unwrap_or(1)).unwrap_or(1).max(1);
+    let flat = machine.cpu.as_ref().map(|cpu| {
+        let cpu = Cpu {
+            sockets: count(cpu.sockets),
+            cores: count(cpu.cores),
+            threads: count(cpu.threads_per_core),
+        };
+        ("spec.cpu", cpu)
+    });
+    let resources = machine.resources.as_ref();
+    let nested = resources.and_then(|r| r.cpu.as_ref()).map(|cpu| {
+        let cpu = Cpu {
+            sockets: count(cpu.sockets),
+            cores: count(cpu.cores),
+            threads: count(cpu.threads),
+        };
+        ("spec.resources.cpu", cpu)
+    });
+    // Zero bytes is the documented minimum and means "not said".
+    let bytes = machine
+        .memory
+        .and_then(|bytes| u64::try_from(bytes).ok())
+        .filter(|bytes| *bytes > 0)
+        .map(|bytes| ("spec.memory", bytes));
+    let size = resources
+        .and_then(|r| r.memory.as_ref())
+        .and_then(|memory| memory.size.as_deref());
+    let size = match size {
+        Some(text) => Some((
+            "spec.resources.memory.size",
+            quantity_bytes("spec.resources.memory.size", text)?,
+        )),
+        None => None,
+    };
+    Ok(Declared {
+        cpu: flat.or(nested),
+        memory: bytes.or(size),
+    })
+}
+
+/// A size by name or default: what it says, in part or in whole.
+#[derive(Default, Clone, Copy)]
+struct Preset {
+    cpus: Option<u32>,
+    memory: Option<u64>,
+}
+
+fn template(
+    machine: &MachineSpec,
+    provider: &MachineProviderSpec,
+) -> Result<Option<Preset>, LowerError> {
+    let Some(wanted) = machine.instance_type.as_deref() else {
+        return Ok(None);
+    };
+    let found = provider
+        .templates
+        .iter()
+        .enumerate()
+        .find(|(_, template)| template.name == wanted);
+    let Some((index, template)) = found else {
+        return Ok(None);
+    };
+    let resources = template.resources.as_ref();
+    let memory = resources.and_then(|r| r.memory.as_deref());
+    let memory = match memory {
+        Some(text) => Some(quantity_bytes(
+            &format!("MachineProvider spec.templates[{index}].resources.memory"),
+            text,
+        )?),
+        None => None,
+    };
+    Ok(Some(Preset {
+        cpus: resources
+            .and_then(|r| r.cpu)
+            .and_then(|cpu| u32::try_from(cpu).ok()),
+        memory,
+    }))
+}
+
+fn refuse_conflict(
+    machine: &MachineSpec,
+    declared: &Declared,
+    template: Option<&Preset>,
+) -> Result<(), LowerError> {
+    let Some(template) = template else {
+        return Ok(());
+    };
+    let instance_type = machine.instance_type.as_deref().unwrap_or_default();
+    if let (Some((field, cpu)), Some(cpus)) = (declared.cpu, template.cpus)
+        && cpu.count() != cpus
+    {
+        return Err(LowerError::new(
+            field,
+            cpu.count(),
+            format!(
+                "the provider's template {instance_type:?} says {cpus}; keep one of the two, or make them agree"
+            ),
+        ));
+    }
+    if let (Some((field, memory)), Some(bytes)) = (declared.memory, template.memory)
+        && memory != bytes
+    {
+        return Err(LowerError::new(
+            field,
+            memory,
+            format!(
+                "the provider's template {instance_type:?} says {bytes} bytes; keep one of the two, or make them agree"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn defaults(provider: &MachineProviderSpec) -> Result<Preset, LowerError> {
+    let Some(compute) = provider.compute_config.as_ref() else {
+        return Ok(Preset::default());
+    };
+    let number = |field: &str, text: Option<&str>| match text {
+        None => Ok(None),
+        Some(text) => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number > 0.0 => Ok(Some(number)),
+            _ => Err(LowerError::new(
+                format!("MachineProvider spec.computeConfig.{field}"),
+                text,
+                "must be a positive decimal number such as \"2\" or \"4.0\"",
+            )),
+        },
+    };
+    let cpus = number("defaultCPU", compute.default_cpu.as_deref())?;
+    let gigabytes = number("defaultMemoryGB", compute.default_memory_gb.as_deref())?;
+    Ok(Preset {
+        // A fraction of a processor cannot be given to a guest.
+        cpus: cpus.map(|cpus| cpus.ceil() as u32),
+        memory: gigabytes.map(|gigabytes| (gigabytes * f64::from(1 << 30)) as u64),
+    })
+}

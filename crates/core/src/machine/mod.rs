@@ -1,0 +1,16 @@
+//! The one domain model of a machine, and the decisions about it.
+//!
+//! [`Want`] is what was declared, [`Facts`] what a platform reports; [`plan`] compares
+//! the two and names at most one step. Dialects translate to and from their own words.
+
+mod facts;
+mod key;
+mod plan;
+mod status;
+mod want;
+
+pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
+pub use key::{KeyError, MachineId, MachineKey};
+pub use plan::{Seen, Situation, Stall, Step, Waiting, plan};
+pub use status::{Condition, Outlook, Phase, Trouble, Truth};
+pub use want::{Architecture, Cpu, Disk, Firmware, Image, InitData, Nic, Power, SeedFormat, Want};

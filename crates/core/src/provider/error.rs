@@ -1,0 +1,125 @@
+//! Why a provider call failed. The kind of the error is the retry policy.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// What went wrong, by what must happen next.
+///
+/// Messages name the thing and the way out, and never hold a secret.
+#[derive(Debug, Error)]
+pub enum ProviderError {
+    /// The machine, or something that the call named, is not there. This is knowledge, not doubt.
+    #[error("{what} was not found")]
+    NotFound {
+        /// What was looked for.
+        what: String,
+    },
+    /// The platform is working on it or asks for patience.
+    #[error("busy: {reason}")]
+    Busy {
+        /// What it is busy with.
+        reason: String,
+        /// When to look again, when the platform said so.
+        retry_after: Option<Duration>,
+    },
+    /// There is no room here now; it may fit elsewhere or later.
+    #[error("no capacity: {reason}")]
+    NoCapacity {
+        /// What ran out.
+        reason: String,
+    },
+    /// The declaration cannot be carried out here; only a change of it helps.
+    #[error("{field}: {value:?}: {reason}")]
+    Rejected {
+        /// The field of the domain model that is at fault.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What is allowed, or the way out.
+        reason: String,
+    },
+    /// The credentials were refused or are missing.
+    #[error("credentials refused: {reason}")]
+    Credentials {
+        /// Which ones, and the way out; never their content.
+        reason: String,
+    },
+    /// The platform cannot do this at all.
+    #[error("not supported: {what}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+    },
+    /// The machine is there but does not carry our key.
+    #[error("{id} is not owned by {key}")]
+    NotOwned {
+        /// The platform's id.
+        id: String,
+        /// The key that was to prove ownership.
+        key: String,
+    },
+    /// Nothing is known: the call may or may not have taken effect.
+    #[error("{what}")]
+    Transport {
+        /// What was attempted.
+        what: String,
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// When to try again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryPolicy {
+    /// After this long, or with the usual back-off when absent.
+    After(Option<Duration>),
+    /// Not before the declaration changes (with a slow safety net).
+    OnChange,
+    /// Slowly: somebody must act (credentials, ownership).
+    OnHelp,
+}
+
+impl ProviderError {
+    /// A failure whose effect is unknown.
+    pub fn transport(
+        what: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> ProviderError {
+        ProviderError::Transport {
+            what: what.into(),
+            source: source.into(),
+        }
+    }
+
+    /// When to try again after this error.
+    pub fn retry(&self) -> RetryPolicy {
+        match self {
+            ProviderError::NotFound { .. }
+            | ProviderError::NoCapacity { .. }
+            | ProviderError::Transport { .. } => RetryPolicy::After(None),
+            ProviderError::Busy { retry_after, .. } => RetryPolicy::After(*retry_after),
+            ProviderError::Rejected { .. } | ProviderError::Unsupported { .. } => {
+                RetryPolicy::OnChange
+            }
+            ProviderError::Credentials { .. } | ProviderError::NotOwned { .. } => {
+                RetryPolicy::OnHelp
+            }
+        }
+    }
+
+    /// A stable one-word reason for conditions, events and metrics.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            ProviderError::NotFound { .. } => "NotFound",
+            ProviderError::Busy { .. } => "ProviderBusy",
+            ProviderError::NoCapacity { .. } => "NoCapacity",
+            ProviderError::Rejected { .. } => "Rejected",
+            ProviderError::Credentials { .. } => "CredentialsRefused",
+            ProviderError::Unsupported { .. } => "Unsupported",
+            ProviderError::NotOwned { .. } => "NotOwned",
+            ProviderError::Transport { .. } => "ProviderUnreachable",
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The driver contract: what every platform implements, and nothing more.
+//!
+//! Every verb is idempotent and keyed by the machine's [`MachineKey`], which the driver
+//! writes as a tag on everything that it makes. Work in flight shows as a state that is
+//! looked up again, never as a handle that must be remembered. A driver makes no choices:
+//! the planner decides, the driver carries out one thing and says what it saw.
+//!
+//! Time-outs, retries, rate limits, metrics and injected faults are decorators around
+//! this trait; a driver writes none of them itself.
+
+mod capability;
+mod connect;
+mod error;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+
+use crate::machine::{Facts, MachineId, MachineKey, Power, Want};
+
+pub use capability::{Capabilities, Health};
+pub use connect::{Connect, Credentials, ProviderSpec};
+pub use error::{ProviderError, RetryPolicy};
+
+/// The outcome of a provider call.
+pub type ProviderResult<T> = Result<T, ProviderError>;
+
+/// A platform that machines run on.
+#[async_trait]
+pub trait Provider: Send + Sync + 'static {
+    /// What the platform can do; asked once, when it is connected.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Is it there, are the credentials good, what does it have.
+    async fn probe(&self) -> ProviderResult<Health>;
+
+    /// Every machine that carries this key. None is proof of absence; more than one is a
+    /// duplicate, which the engine reports and never guesses away. A doubt is an error,
+    /// never an empty answer.
+    async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>>;
+
+    /// Every machine that carries a key of this cluster, for adoption, drift and the orphan sweep.
+    async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>>;
+
+    /// Makes the machine exist, and starts it when it should run. Again with the same key
+    /// gives the same machine; a half-made one is completed or replaced, never doubled.
+    async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts>;
+
+    /// Carries out one planned change.
+    async fn update(&self, key: &MachineKey, id: &MachineId, change: &Change)
+    -> ProviderResult<()>;
+
+    /// Asks for removal of the machine and of everything that was made for it. `Ok` means
+    /// asked; look again until [`Provider::find`] proves absence. The key is the proof of
+    /// ownership: a machine that does not carry it is refused with
+    /// [`ProviderError::NotOwned`]. Removing what is already gone is [`ProviderError::NotFound`].
+    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()>;
+
+    /// Hints that something about a machine changed, where the platform can push. A hint
+    /// carries no truth: the engine looks the machine up.
+    fn watch(&self) -> Option<BoxStream<'static, MachineKey>> {
+        None
+    }
+
+    /// The serial console, where the platform has one.
+    fn console(&self) -> Option<&dyn Console> {
+        None
+    }
+}
+
+/// One planned change of an existing machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Start it, or shut it down (gracefully first).
+    Power(Power),
+    /// Shut it down and start it again.
+    Restart,
+}
+
+/// Reads a machine's serial console.
+#[async_trait]
+pub trait Console: Send + Sync {
+    /// What the guest has printed since it was started, from byte `offset` on.
+    async fn output(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        offset: u64,
+    ) -> ProviderResult<Vec<u8>>;
+}

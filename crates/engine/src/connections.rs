@@ -1,0 +1,76 @@
+//! The connected providers, by the object that declares them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use machinist_core::{machine::Trouble, provider::Provider};
+use tokio::task::AbortHandle;
+
+/// Namespace and name of a MachineProvider.
+pub(crate) type ProviderName = (String, String);
+
+/// One connected provider.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    /// What it was built from; another fingerprint means another connection.
+    pub(crate) fingerprint: String,
+    /// The driver, metered.
+    pub(crate) provider: Arc<dyn Provider>,
+    /// Forwards the platform's hints; ends with the connection.
+    #[expect(dead_code, reason = "held for its Drop")]
+    pub(crate) watching: Option<Watching>,
+}
+
+/// A task that forwards hints, ended when the last holder lets go.
+#[derive(Clone)]
+pub(crate) struct Watching(#[expect(dead_code, reason = "held for its Drop")] Arc<AbortOnDrop>);
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Watching {
+    pub(crate) fn new(task: AbortHandle) -> Watching {
+        Watching(Arc::new(AbortOnDrop(task)))
+    }
+}
+
+/// How the last try to connect ended.
+pub(crate) type Attempt = Result<Connection, Trouble>;
+
+/// The connected providers, and those that could not be.
+#[derive(Default)]
+pub(crate) struct Connections {
+    by_name: RwLock<HashMap<ProviderName, Attempt>>,
+}
+
+impl Connections {
+    /// How the last try ended; nothing when there was none yet.
+    pub(crate) fn get(&self, name: &ProviderName) -> Option<Attempt> {
+        self.by_name
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
+    }
+
+    pub(crate) fn put(&self, name: ProviderName, attempt: Attempt) {
+        self.by_name
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name, attempt);
+    }
+
+    pub(crate) fn remove(&self, name: &ProviderName) {
+        self.by_name
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
+    }
+}

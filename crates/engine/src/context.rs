@@ -1,0 +1,85 @@
+//! What every controller shares.
+
+use std::sync::Arc;
+
+use futures::channel::mpsc::UnboundedSender;
+use kube::{
+    Client,
+    runtime::reflector::{ObjectRef, Store, store::Writer},
+};
+use machinist_api::vitistack::{Machine, MachineProvider};
+use machinist_core::provider::Connect;
+
+use crate::{Clock, Engine, Metrics, backoff::Backoff, connections::Connections, events::Events};
+
+/// What every controller shares.
+pub(crate) struct Context {
+    pub(crate) client: Client,
+    pub(crate) connect: Arc<dyn Connect>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) metrics: Metrics,
+    pub(crate) events: Events,
+    pub(crate) backoff: Backoff,
+    pub(crate) connections: Connections,
+    /// The UID that stands for the cluster, half of every machine's key.
+    pub(crate) cluster: String,
+    /// All Machines, as last seen.
+    pub(crate) machines: Store<Machine>,
+    /// All MachineProviders, as last seen.
+    pub(crate) providers: Store<MachineProvider>,
+    hints: UnboundedSender<ObjectRef<Machine>>,
+}
+
+/// The writing ends of the shared views; each goes to the controller of its kind.
+pub(crate) struct Views {
+    pub(crate) machines: Writer<Machine>,
+    pub(crate) providers: Writer<MachineProvider>,
+}
+
+impl Context {
+    pub(crate) fn new(
+        engine: Engine,
+        cluster: String,
+        hints: UnboundedSender<ObjectRef<Machine>>,
+    ) -> (Context, Views) {
+        let views = Views {
+            machines: Writer::default(),
+            providers: Writer::default(),
+        };
+        let Engine {
+            client,
+            connect,
+            clock,
+            metrics,
+        } = engine;
+        let context = Context {
+            events: Events::new(client.clone()),
+            client,
+            connect,
+            clock,
+            metrics,
+            backoff: Backoff::default(),
+            connections: Connections::default(),
+            cluster,
+            machines: views.machines.as_reader(),
+            providers: views.providers.as_reader(),
+            hints,
+        };
+        (context, views)
+    }
+
+    /// Asks for a pass over a machine. A closed queue means that the engine is ending.
+    pub(crate) fn hint(&self, machine: &Machine) {
+        let _ = self.hints.unbounded_send(ObjectRef::from_obj(machine));
+    }
+
+    /// Asks for a pass over the machine of this UID, if it is still there.
+    pub(crate) fn hint_uid(&self, uid: &str) {
+        let found = self
+            .machines
+            .find(|machine| machine.metadata.uid.as_deref() == Some(uid));
+        if let Some(machine) = found {
+            self.hint(&machine);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Collects what a decision needs. It does I/O and has no opinions.
+
+use std::sync::Arc;
+
+use kube::{Api, ResourceExt};
+use machinist_api::{
+    names,
+    vitistack::{Machine, MachineProvider},
+};
+use machinist_core::{
+    dialect::vitistack::{lower, provider_query, restart_requested},
+    machine::{Facts, MachineKey, Seen, Situation, Trouble, Want},
+    provider::{Provider, ProviderError, RetryPolicy},
+};
+
+use crate::{
+    connections::ProviderName,
+    context::Context,
+    error::{PassError, chain},
+};
+
+/// What was collected for one pass.
+pub(super) struct Gathered {
+    pub(super) key: MachineKey,
+    pub(super) provider_name: Option<ProviderName>,
+    pub(super) provider: Option<Arc<dyn Provider>>,
+    pub(super) want: Option<Want>,
+    seen: Option<Vec<Facts>>,
+    bound: bool,
+    pub(super) trouble: Option<Trouble>,
+}
+
+impl Gathered {
+    pub(super) fn situation<'a>(&'a self, machine: &Machine) -> Situation<'a> {
+        Situation {
+            deleting: machine.metadata.deletion_timestamp.is_some(),
+            bound: self.bound,
+            want: self.want.as_ref(),
+            seen: match &self.seen {
+                Some(machines) => Seen::Machines(machines),
+                None => Seen::Unknown,
+            },
+            restart: restart_requested(machine),
+        }
+    }
+
+    pub(super) fn machines(&self) -> &[Facts] {
+        self.seen.as_deref().unwrap_or_default()
+    }
+}
+
+/// Collects what is declared and what the platform shows; nothing when the provider has not
+/// been tried yet, so that a start of the engine does not read as a failure of the provider.
+pub(super) async fn gather(
+    machine: &Machine,
+    context: &Context,
+) -> Result<Option<Gathered>, PassError> {
+    let uid = machine.uid().ok_or(PassError::Incomplete("uid"))?;
+    let binding = Binding::of(machine);
+    let cluster = binding
+        .as_ref()
+        .map_or(&context.cluster, |binding| &binding.cluster);
+    let key =
+        MachineKey::new(cluster.clone(), uid).map_err(|_| PassError::Incomplete("usable uid"))?;
+    let mut gathered = Gathered {
+        key,
+        provider_name: None,
+        provider: None,
+        want: None,
+        seen: None,
+        bound: binding.is_some(),
+        trouble: None,
+    };
+    let declared = match find_provider(machine, binding.as_ref(), context) {
+        Ok(declared) => declared,
+        Err(trouble) => {
+            gathered.trouble = Some(trouble);
+            return Ok(Some(gathered));
+        }
+    };
+    let name = (
+        declared.namespace().unwrap_or_default(),
+        declared.name_any(),
+    );
+    gathered.provider_name = Some(name.clone());
+    match lower(machine, &declared) {
+        Ok(want) => gathered.want = Some(want),
+        Err(error) => gathered.trouble = Some(invalid(error.to_string())),
+    }
+    let connection = match context.connections.get(&name) {
+        Some(Ok(connection)) => connection,
+        Some(Err(trouble)) => {
+            gathered.want = None;
+            gathered.trouble = gathered.trouble.or(Some(not_connected(&name, &trouble)));
+            return Ok(Some(gathered));
+        }
+        None => return Ok(None),
+    };
+    gathered.provider = Some(connection.provider.clone());
+    if gathered.bound {
+        match connection.provider.find(&gathered.key).await {
+            Ok(machines) => gathered.seen = Some(machines),
+            Err(error) => gathered.trouble = Some(trouble(&error)),
+        }
+    }
+    Ok(Some(gathered))
+}
+
+/// The object as the API server has it now; `None` when it is gone or another one has its name.
+pub(super) async fn read_afresh(
+    machine: &Machine,
+    context: &Context,
+) -> Result<Option<Machine>, PassError> {
+    let api = api(machine, context);
+    let fresh = api
+        .get_opt(&machine.name_any())
+        .await
+        .map_err(PassError::api("could not read the machine"))?;
+    Ok(fresh.filter(|fresh| fresh.uid() == machine.uid()))
+}
+
+pub(super) fn api(machine: &Machine, context: &Context) -> Api<Machine> {
+    Api::namespaced(
+        context.client.clone(),
+        &machine.namespace().unwrap_or_default(),
+    )
+}
+
+/// What was made durable before the first call to a platform.
+struct Binding {
+    provider: ProviderName,
+    cluster: String,
+}
+
+impl Binding {
+    /// Both annotations and the finalizer, or nothing: a half binding binds nothing.
+    fn of(machine: &Machine) -> Option<Binding> {
+        let annotations = machine.annotations();
+        let (namespace, name) = annotations
+            .get(names::PROVIDER_ANNOTATION)?
+            .split_once('/')?;
+        let held = machine
+            .finalizers()
+            .iter()
+            .any(|finalizer| finalizer == names::MACHINE_FINALIZER);
+        held.then_some(Binding {
+            provider: (namespace.to_owned(), name.to_owned()),
+            cluster: annotations.get(names::CLUSTER_ANNOTATION)?.clone(),
+        })
+    }
+}
+
+/// The provider that a machine is bound to, or else the one that it means.
+fn find_provider(
+    machine: &Machine,
+    binding: Option<&Binding>,
+    context: &Context,
+) -> Result<Arc<MachineProvider>, Trouble> {
+    if let Some(Binding {
+        provider: (namespace, name),
+        ..
+    }) = binding
+    {
+        let bound = context.providers.find(|provider| {
+            provider.metadata.namespace.as_ref() == Some(namespace)
+                && provider.metadata.name.as_ref() == Some(name)
+        });
+        return bound.ok_or_else(|| Trouble {
+            reason: "ProviderNotFound".into(),
+            message: format!(
+                "The machine is bound to MachineProvider {namespace}/{name}, which does not exist; create it again."
+            ),
+            terminal: false,
+        });
+    }
+    let query = provider_query(machine).map_err(|error| invalid(error.to_string()))?;
+    let own = machine.namespace().unwrap_or_default();
+    let places = query.namespaces(&own);
+    let found = places.iter().find_map(|place| {
+        let mut here = context.providers.state();
+        here.retain(|p| p.metadata.namespace.as_deref() == Some(place) && query.matches(p));
+        // The order of a cache is chance; the choice must not be.
+        here.into_iter().min_by_key(|p| p.name_any())
+    });
+    found.ok_or_else(|| Trouble {
+        reason: "ProviderNotFound".into(),
+        message: format!(
+            "There is no {} in namespace {}.",
+            query.describe(),
+            places.join(" or ")
+        ),
+        terminal: false,
+    })
+}
+
+fn not_connected((namespace, name): &ProviderName, trouble: &Trouble) -> Trouble {
+    Trouble {
+        reason: "ProviderNotReady".into(),
+        message: format!(
+            "MachineProvider {namespace}/{name} is not ready: {}",
+            trouble.message
+        ),
+        terminal: false,
+    }
+}
+
+fn invalid(message: String) -> Trouble {
+    Trouble {
+        reason: "Invalid".into(),
+        message,
+        terminal: true,
+    }
+}
+
+/// Folds a provider's error into what a status can say.
+pub(crate) fn trouble(error: &ProviderError) -> Trouble {
+    Trouble {
+        reason: error.reason().into(),
+        message: chain(error),
+        terminal: match error.retry() {
+            RetryPolicy::After(_) => false,
+            RetryPolicy::OnChange | RetryPolicy::OnHelp => true,
+        },
+    }
+}

@@ -1,0 +1,194 @@
+//! The machine controller: one pass gathers, decides, reports and acts, then looks again.
+
+mod act;
+mod gather;
+mod report;
+
+use std::{
+    future::Future,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::{Stream, StreamExt};
+use kube::{
+    Api, ResourceExt,
+    runtime::{
+        Controller, WatchStreamExt,
+        controller::Action,
+        reflector::{ObjectRef, store::Writer},
+        watcher,
+    },
+};
+use machinist_api::vitistack::Machine;
+use machinist_core::machine::{Outlook, Step, Trouble, plan};
+
+use self::gather::Gathered;
+pub(crate) use self::gather::trouble;
+use super::declared;
+use crate::{
+    context::Context,
+    error::{PassError, chain},
+};
+
+/// Enough for bind, create, report and settle in one go; the queue carries what is left.
+const MAX_STEPS: usize = 8;
+/// While something is under way at the platform.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// A safety net where the platform pushes changes.
+const SAFETY_NET: Duration = Duration::from_secs(60);
+/// Where changes must be looked for.
+const POLL: Duration = Duration::from_secs(15);
+/// How long after its start a guest is watched closely for its first report.
+const YOUNG: Duration = Duration::from_secs(300);
+/// Until somebody changes the declaration or helps.
+const HOPELESS: Duration = Duration::from_secs(300);
+
+/// Runs the controller until shutdown.
+pub(crate) async fn run(
+    context: Arc<Context>,
+    writer: Writer<Machine>,
+    hinted: impl Stream<Item = ObjectRef<Machine>> + Send + 'static,
+    shutdown: impl Future<Output = ()> + Send + Sync + 'static,
+) {
+    let api: Api<Machine> = Api::all(context.client.clone());
+    let changes = watcher(api, watcher::Config::default())
+        .default_backoff()
+        .reflect(writer)
+        .applied_objects()
+        .predicate_filter(declared::<Machine>, Default::default());
+    Controller::for_stream(changes, context.machines.clone())
+        .reconcile_on(hinted)
+        .graceful_shutdown_on(shutdown)
+        .run(reconcile, on_error, context)
+        .for_each(|outcome| async move {
+            if let Err(error) = outcome {
+                tracing::debug!(error = %chain(&error), "machine pass ended early");
+            }
+        })
+        .await;
+}
+
+async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Action, PassError> {
+    let began = Instant::now();
+    // A machine judged before its provider is known would be told that it has none.
+    if context.providers.wait_until_ready().await.is_err() {
+        return Ok(Action::requeue(LOOK_AGAIN));
+    }
+    let outcome = steps(&machine, &context).await;
+    let ok = outcome.is_ok();
+    context.metrics.reconciled("machine", ok, began.elapsed());
+    outcome
+}
+
+fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> Action {
+    let wait = context.backoff.failed(&machine.uid().unwrap_or_default());
+    tracing::warn!(
+        machine = %machine.name_any(),
+        namespace = machine.namespace().unwrap_or_default(),
+        error = %chain(error),
+        retry_in = ?wait,
+        "pass failed"
+    );
+    Action::requeue(wait)
+}
+
+/// Goes on, step by step, while there is something to do at once.
+async fn steps(cached: &Machine, context: &Context) -> Result<Action, PassError> {
+    let mut view = View::Cached(cached.clone());
+    for _ in 0..MAX_STEPS {
+        match pass(view, context).await? {
+            Next::Again(machine) => view = View::Fresh(machine),
+            Next::Later(action) => return Ok(action),
+        }
+    }
+    Ok(Action::requeue(LOOK_AGAIN))
+}
+
+/// An object, and whether it may be behind the API server.
+enum View {
+    Cached(Machine),
+    Fresh(Machine),
+}
+
+enum Next {
+    Again(Machine),
+    Later(Action),
+}
+
+async fn pass(view: View, context: &Context) -> Result<Next, PassError> {
+    let (machine, fresh) = match view {
+        View::Cached(machine) => (machine, false),
+        View::Fresh(machine) => (machine, true),
+    };
+    let Some(gathered) = gather::gather(&machine, context).await? else {
+        return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
+    };
+    let situation = gathered.situation(&machine);
+    let step = plan(situation);
+    if step.is_consequential() && !fresh {
+        return Ok(match gather::read_afresh(&machine, context).await? {
+            Some(machine) => Next::Again(machine),
+            None => gone(&machine, context),
+        });
+    }
+    let outlook = Outlook {
+        situation,
+        step: &step,
+        trouble: gathered.trouble.as_ref(),
+    };
+    let Some(machine) = report::report(machine, &outlook, &gathered, context).await? else {
+        return Ok(Next::Later(Action::await_change()));
+    };
+    if !step.is_consequential() {
+        return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
+    }
+    match act::act(&machine, &step, &gathered, context).await? {
+        act::Acted::Done(Some(machine)) => Ok(Next::Again(machine)),
+        act::Acted::Done(None) => Ok(gone(&machine, context)),
+        act::Acted::Failed(trouble) => {
+            let outlook = Outlook {
+                trouble: Some(&trouble),
+                ..outlook
+            };
+            report::report(machine.clone(), &outlook, &gathered, context).await?;
+            Ok(Next::Later(after_trouble(&machine, &trouble, context)))
+        }
+    }
+}
+
+fn gone(machine: &Machine, context: &Context) -> Next {
+    context.backoff.forget(&machine.uid().unwrap_or_default());
+    Next::Later(Action::await_change())
+}
+
+fn after_trouble(machine: &Machine, trouble: &Trouble, context: &Context) -> Action {
+    let wait = context.backoff.failed(&machine.uid().unwrap_or_default());
+    Action::requeue(if trouble.terminal { HOPELESS } else { wait })
+}
+
+/// When to look again, when there is nothing to do now.
+fn wait(machine: &Machine, step: &Step, gathered: &Gathered, context: &Context) -> Action {
+    if let Some(trouble) = &gathered.trouble {
+        return after_trouble(machine, trouble, context);
+    }
+    context.backoff.forget(&machine.uid().unwrap_or_default());
+    let young = gathered.machines().iter().any(|facts| {
+        let age = facts
+            .started
+            .map(|started| context.clock.now().duration_since(started));
+        let unreported = facts.guest.is_none() || facts.nics.iter().any(|nic| !nic.confirmed);
+        unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
+    });
+    let pushes = gathered
+        .provider
+        .as_ref()
+        .is_some_and(|provider| provider.capabilities().watch);
+    Action::requeue(match step {
+        Step::Settled if young => LOOK_AGAIN,
+        Step::Settled if pushes => SAFETY_NET,
+        Step::Settled => POLL,
+        Step::Stall(_) => POLL,
+        _ => LOOK_AGAIN,
+    })
+}

@@ -1,0 +1,205 @@
+//! The provider controller: connects declared providers and says how they are.
+
+mod connect;
+mod report;
+
+use std::{
+    future::Future,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::StreamExt;
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams},
+    runtime::{Controller, WatchStreamExt, controller::Action, reflector::store::Writer, watcher},
+};
+use machinist_api::{
+    names,
+    vitistack::{Machine, MachineProvider},
+};
+use machinist_core::{machine::Trouble, provider::Health};
+use serde_json::json;
+
+use super::declared;
+use crate::{
+    connections::{Connection, ProviderName},
+    context::Context,
+    error::{PassError, chain},
+};
+
+/// How often a healthy provider is asked how it is.
+const PROBE_EVERY: Duration = Duration::from_secs(60);
+/// How often a provider that is to go is checked for machines that still need it.
+const IN_USE_EVERY: Duration = Duration::from_secs(5);
+
+/// What one pass found out.
+pub(super) struct Findings {
+    /// The machines that are bound to it.
+    pub(super) machines: Vec<Arc<Machine>>,
+    /// The connection and what the probe said, or why there is none.
+    pub(super) outcome: Result<(Connection, Health), Trouble>,
+    /// How long the probe took.
+    pub(super) latency: Duration,
+}
+
+/// Runs the controller until shutdown.
+pub(crate) async fn run(
+    context: Arc<Context>,
+    writer: Writer<MachineProvider>,
+    shutdown: impl Future<Output = ()> + Send + Sync + 'static,
+) {
+    let api: Api<MachineProvider> = Api::all(context.client.clone());
+    let changes = watcher(api, watcher::Config::default())
+        .default_backoff()
+        .reflect(writer)
+        .applied_objects()
+        .predicate_filter(declared::<MachineProvider>, Default::default());
+    Controller::for_stream(changes, context.providers.clone())
+        .graceful_shutdown_on(shutdown)
+        .run(reconcile, on_error, context)
+        .for_each(|outcome| async move {
+            if let Err(error) = outcome {
+                tracing::debug!(error = %chain(&error), "provider pass ended early");
+            }
+        })
+        .await;
+}
+
+async fn reconcile(
+    provider: Arc<MachineProvider>,
+    context: Arc<Context>,
+) -> Result<Action, PassError> {
+    let began = Instant::now();
+    let outcome = pass(&provider, &context).await;
+    let ok = outcome.is_ok();
+    context.metrics.reconciled("provider", ok, began.elapsed());
+    outcome
+}
+
+fn on_error(provider: Arc<MachineProvider>, error: &PassError, context: Arc<Context>) -> Action {
+    let wait = context.backoff.failed(&provider.uid().unwrap_or_default());
+    tracing::warn!(
+        provider = %provider.name_any(),
+        namespace = provider.namespace().unwrap_or_default(),
+        error = %chain(error),
+        retry_in = ?wait,
+        "pass failed"
+    );
+    Action::requeue(wait)
+}
+
+async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Action, PassError> {
+    let name = name_of(provider);
+    let uid = provider.uid().unwrap_or_default();
+    let machines = bound_machines(&name, context);
+    let deleting = provider.metadata.deletion_timestamp.is_some();
+    if deleting && machines.is_empty() {
+        context.connections.remove(&name);
+        context.backoff.forget(&uid);
+        hold(provider, false, context).await?;
+        return Ok(Action::await_change());
+    }
+    if !deleting {
+        hold(provider, true, context).await?;
+    }
+    let before = context.connections.get(&name);
+    let connected = connect::connect(provider, before.as_ref(), context).await?;
+    let began = Instant::now();
+    let outcome = match connected {
+        Ok(connection) => match connection.provider.probe().await {
+            Ok(health) => Ok((connection, health)),
+            Err(error) => Err(super::machine::trouble(&error)),
+        },
+        Err(trouble) => Err(trouble),
+    };
+    let findings = Findings {
+        machines,
+        outcome,
+        latency: began.elapsed(),
+    };
+    remember(name, before, &findings, context);
+    report::report(provider, &findings, context).await?;
+    Ok(match &findings.outcome {
+        Ok(_) => {
+            context.backoff.forget(&uid);
+            Action::requeue(if deleting { IN_USE_EVERY } else { PROBE_EVERY })
+        }
+        Err(_) => Action::requeue(context.backoff.failed(&uid)),
+    })
+}
+
+pub(super) fn name_of(provider: &MachineProvider) -> ProviderName {
+    (
+        provider.namespace().unwrap_or_default(),
+        provider.name_any(),
+    )
+}
+
+/// Keeps what was found out, and wakes the machines that waited for it.
+fn remember(
+    name: ProviderName,
+    before: Option<crate::connections::Attempt>,
+    findings: &Findings,
+    context: &Context,
+) {
+    let ready = findings.outcome.is_ok();
+    let news = before.map(|attempt| attempt.is_ok()) != Some(ready);
+    let attempt = match &findings.outcome {
+        Ok((connection, _)) => Ok(connection.clone()),
+        Err(trouble) => Err(trouble.clone()),
+    };
+    context.connections.put(name, attempt);
+    if news {
+        context
+            .machines
+            .state()
+            .iter()
+            .for_each(|m| context.hint(m));
+    }
+}
+
+fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Machine>> {
+    let wanted = format!("{namespace}/{name}");
+    let mut machines = context.machines.state();
+    machines
+        .retain(|machine| machine.annotations().get(names::PROVIDER_ANNOTATION) == Some(&wanted));
+    machines
+}
+
+/// Puts our finalizer on or takes it off: a provider stays while machines need it.
+async fn hold(
+    provider: &MachineProvider,
+    wanted: bool,
+    context: &Context,
+) -> Result<(), PassError> {
+    let held = |finalizer: &String| finalizer == names::PROVIDER_FINALIZER;
+    if provider.finalizers().iter().any(held) == wanted {
+        return Ok(());
+    }
+    let mut finalizers = provider.finalizers().to_vec();
+    finalizers.retain(|finalizer| !held(finalizer));
+    if wanted {
+        finalizers.push(names::PROVIDER_FINALIZER.into());
+    }
+    let patch = json!({
+        "metadata": {
+            "resourceVersion": provider.resource_version(),
+            "finalizers": finalizers,
+        },
+    });
+    let params = PatchParams {
+        field_manager: Some(names::PROVIDER_FIELD_MANAGER.into()),
+        ..PatchParams::default()
+    };
+    let (namespace, name) = name_of(provider);
+    let api: Api<MachineProvider> = Api::namespaced(context.client.clone(), &namespace);
+    match api.patch(&name, &params, &Patch::Merge(&patch)).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(error) => Err(PassError::api("could not write the provider's finalizer")(
+            error,
+        )),
+    }
+}

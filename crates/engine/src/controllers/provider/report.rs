@@ -1,0 +1,57 @@
+//! The only writer of a MachineProvider's status.
+
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use machinist_api::{names, vitistack::MachineProvider};
+use machinist_core::dialect::vitistack::{ProviderOutlook, raise_provider};
+use serde_json::json;
+
+use super::{Findings, name_of};
+use crate::{context::Context, error::PassError};
+
+/// Writes the status.
+pub(super) async fn report(
+    provider: &MachineProvider,
+    findings: &Findings,
+    context: &Context,
+) -> Result<(), PassError> {
+    let outlook = ProviderOutlook {
+        outcome: match &findings.outcome {
+            Ok((connection, health)) => Ok((connection.provider.capabilities(), health)),
+            Err(trouble) => Err(trouble),
+        },
+        machines: &findings.machines,
+        latency: findings.latency,
+        now: context.clock.now(),
+    };
+    let status = raise_provider(provider, &outlook);
+    if let Err(trouble) = &findings.outcome
+        && provider.status.as_ref().and_then(|status| status.ready) != Some(false)
+    {
+        context
+            .events
+            .warning(provider, &trouble.reason, "probe", trouble.message.clone())
+            .await;
+    }
+    let patch = json!({
+        "apiVersion": "vitistack.io/v1alpha1",
+        "kind": "MachineProvider",
+        "metadata": { "uid": provider.uid() },
+        "status": status,
+    });
+    let (namespace, name) = name_of(provider);
+    let api: Api<MachineProvider> = Api::namespaced(context.client.clone(), &namespace);
+    let params = PatchParams::apply(names::PROVIDER_FIELD_MANAGER).force();
+    match api
+        .patch_status(&name, &params, &Patch::Apply(&patch))
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(error) => Err(PassError::api("could not write the provider's status")(
+            error,
+        )),
+    }
+}

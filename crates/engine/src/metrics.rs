@@ -1,0 +1,125 @@
+//! What the engine counts, under controller-runtime's names where one exists.
+
+use std::{sync::Arc, time::Duration};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    registry::Registry,
+};
+
+/// The engine's metrics; cheap to clone.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    reconciles: Family<ReconcileLabels, Counter>,
+    reconcile_seconds: Family<ControllerLabels, Histogram>,
+    provider_calls: Family<CallLabels, Histogram>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ReconcileLabels {
+    controller: &'static str,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ControllerLabels {
+    controller: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CallLabels {
+    provider: String,
+    call: &'static str,
+    result: &'static str,
+}
+
+fn seconds() -> Histogram {
+    Histogram::new([0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0])
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let mut registry = Registry::default();
+        let reconciles = Family::default();
+        let reconcile_seconds = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let provider_calls = Family::new_with_constructor(seconds as fn() -> Histogram);
+        registry.register(
+            "controller_runtime_reconcile",
+            "Passes over an object, by controller and result",
+            reconciles.clone(),
+        );
+        registry.register(
+            "controller_runtime_reconcile_time_seconds",
+            "How long a pass over an object took",
+            reconcile_seconds.clone(),
+        );
+        registry.register(
+            "machinist_provider_call_duration_seconds",
+            "How long a call to a provider took",
+            provider_calls.clone(),
+        );
+        Metrics {
+            registry: Arc::new(registry),
+            reconciles,
+            reconcile_seconds,
+            provider_calls,
+        }
+    }
+}
+
+impl Metrics {
+    /// All metrics in Prometheus' text form.
+    pub fn encode(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail; half a page would be worse than none.
+        match encode(&mut text, &self.registry) {
+            Ok(()) => text,
+            Err(_) => String::new(),
+        }
+    }
+
+    pub(crate) fn reconciled(&self, controller: &'static str, ok: bool, took: Duration) {
+        let result = if ok { "success" } else { "error" };
+        self.reconciles
+            .get_or_create(&ReconcileLabels { controller, result })
+            .inc();
+        self.reconcile_seconds
+            .get_or_create(&ControllerLabels { controller })
+            .observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn called(
+        &self,
+        provider: &str,
+        call: &'static str,
+        result: &'static str,
+        took: Duration,
+    ) {
+        let provider = provider.to_owned();
+        self.provider_calls
+            .get_or_create(&CallLabels {
+                provider,
+                call,
+                result,
+            })
+            .observe(took.as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_was_counted() {
+        let metrics = Metrics::default();
+        metrics.reconciled("machine", true, Duration::from_millis(3));
+        metrics.called("default/local", "create", "ok", Duration::from_secs(2));
+        let text = metrics.encode();
+        let line = r#"controller_runtime_reconcile_total{controller="machine",result="success"} 1"#;
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains(r#"call="create",result="ok""#), "{text}");
+    }
+}

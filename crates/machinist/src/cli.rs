@@ -1,0 +1,190 @@
+//! Verbs and flags.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Virtual machines the Kubernetes way, on any platform.
+#[derive(Debug, Parser)]
+#[command(
+    name = "machinist",
+    version,
+    about,
+    long_about = "Virtual machines the Kubernetes way, on any platform.\n\n\
+        Declare machines in YAML; Machinist places them, makes each exist exactly once, keeps \
+        them as declared, and says why when it cannot.",
+    after_help = "Exit codes: 0 done · 1 a fault of Machinist · 2 wrong use · 3 wrong \
+        configuration or environment · 4 refused by the API server or a provider"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) logging: Logging,
+}
+
+/// How much is logged, and how. Logs go to standard error.
+#[derive(Debug, Args)]
+pub(crate) struct Logging {
+    /// What to log: a level, or a filter such as `machinist_engine=debug,warn`
+    #[arg(long, global = true, env = "MACHINIST_LOG", value_name = "FILTER")]
+    pub(crate) log: Option<String>,
+    /// How to log
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines: one JSON object a line.
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a control plane on this machine: API server, store, engine and the local hypervisor
+    Up(Up),
+    /// Remove every machine of a control plane, and end it if it runs
+    Down(Down),
+    /// Boot a machine, wait for its guest, show where the time went, remove it, prove that it is gone
+    Demo(Demo),
+    /// Show the serial console of a machine on this host, and type into it
+    Console(Console),
+    /// Run the engine against a Kubernetes cluster
+    Operator(Operator),
+    /// Print every CustomResourceDefinition as YAML
+    Crds,
+    /// Print the version
+    Version,
+}
+
+impl Command {
+    /// A person at a terminal reads progress, not logs; a service is read by its logs.
+    pub(crate) fn default_log_level(&self) -> &'static str {
+        match self {
+            Command::Operator(_) => "info",
+            Command::Up(_)
+            | Command::Down(_)
+            | Command::Demo(_)
+            | Command::Console(_)
+            | Command::Crds
+            | Command::Version => "warn",
+        }
+    }
+}
+
+/// Where a control plane keeps everything.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataDir {
+    /// Where store, certificates, images and machines are kept [default: the user's data directory]
+    #[arg(long, env = "MACHINIST_DATA_DIR", value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where to look for images by name, besides the data directory [default: the user's cache directory]
+    #[arg(long, env = "MACHINIST_IMAGES", value_name = "DIR")]
+    pub(crate) images: Option<PathBuf>,
+}
+
+/// Flags of `up`.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Where the API server listens; loopback unless told otherwise
+    #[arg(long, default_value = "127.0.0.1:7443", value_name = "ADDR:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// Also write the kubeconfig here
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_kubeconfig: Option<PathBuf>,
+    /// Manifests to apply, as files or `-` for standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    pub(crate) filename: Vec<PathBuf>,
+}
+
+/// Flags of `down`.
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// How long to wait until every machine is gone, in seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub(crate) timeout: u64,
+}
+
+/// Flags of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Where to look for images by name [default: the user's cache directory]
+    #[arg(long, env = "MACHINIST_IMAGES", value_name = "DIR")]
+    pub(crate) images: Option<PathBuf>,
+    /// The manifest to apply
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) filename: Vec<PathBuf>,
+    /// What the guest prints on its serial console when it is up
+    #[arg(long, default_value = "machinist-quickstart: up", value_name = "TEXT")]
+    pub(crate) marker: String,
+    /// How long to wait for each step, in seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub(crate) timeout: u64,
+}
+
+/// Flags of `console`.
+#[derive(Debug, Args)]
+pub(crate) struct Console {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The machine's name
+    pub(crate) name: String,
+    /// The machine's namespace
+    #[arg(short, long, default_value = "default")]
+    pub(crate) namespace: String,
+    /// Print what the guest has printed so far, and end
+    #[arg(long)]
+    pub(crate) dump: bool,
+}
+
+/// Flags of `operator`.
+#[derive(Debug, Args)]
+pub(crate) struct Operator {
+    /// The cluster to work in [default: the pod's own service account, else $KUBECONFIG]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Apply our CustomResourceDefinitions to the cluster first
+    #[arg(long)]
+    pub(crate) install_crds: bool,
+    /// Where /livez, /readyz, /version and /metrics are served, without TLS
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR:PORT")]
+    pub(crate) listen: SocketAddr,
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn flags_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_reads_well() {
+        let mut command = Cli::command().term_width(100);
+        command.build();
+        let mut text = command.render_help().to_string();
+        for name in ["up", "down", "demo", "console", "operator"] {
+            let verb = command.find_subcommand_mut(name).expect("the verb exists");
+            text.push_str(&format!(
+                "\n=== {name} ===\n{}",
+                verb.clone().term_width(100).render_help()
+            ));
+        }
+        insta::assert_snapshot!(text);
+    }
+}

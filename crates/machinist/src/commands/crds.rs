@@ -1,0 +1,15 @@
+//! `machinist crds`: every CustomResourceDefinition, ready for `kubectl apply -f -`.
+
+use machinist_api::crds;
+
+use crate::failure::{self, Outcome};
+
+/// Prints them as one stream of YAML documents.
+pub(crate) fn run() -> Outcome {
+    for crd in crds::crds() {
+        let yaml =
+            crds::crd_yaml(&crd).map_err(|e| failure::internal("could not print a CRD", e))?;
+        print!("---\n{yaml}");
+    }
+    Ok(())
+}

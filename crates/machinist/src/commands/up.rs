@@ -1,0 +1,93 @@
+//! `machinist up`: a control plane on this machine, until Ctrl-C.
+
+use std::path::Path;
+
+use kube::ResourceExt;
+use machinist_api::vitistack::Machine;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{
+    cli,
+    control_plane::ControlPlane,
+    data_dir::{self, DataDir},
+    failure::{self, Outcome},
+    manifests, progress,
+};
+
+/// Runs it. Everything that can be refused is refused before anything starts.
+pub(crate) async fn run(flags: cli::Up) -> Outcome {
+    let mut manifests = manifests::read(&flags.filename)?;
+    let dir = DataDir::resolve(&flags.data)?;
+    let mut claim = dir.claim()?;
+    let mut plane = ControlPlane::start(&dir).await?;
+    let url = plane.listen(&dir, flags.listen).await?;
+    claim.announce(&url)?;
+    if let Some(file) = &flags.write_kubeconfig {
+        copy_kubeconfig(&dir, file)?;
+    }
+    println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
+    println!("  data        {}", dir.root().display());
+    println!("  kubeconfig  {}", dir.kubeconfig().display());
+    println!();
+    let work = async {
+        if let Err(failure) = manifests::apply(&plane.client.clone(), &mut manifests).await {
+            return Err(failure);
+        }
+        let ready = progress::follow(&plane.client.clone(), &manifests).await?;
+        print_next(&dir, &ready);
+        Ok(())
+    };
+    let outcome = tokio::select! {
+        outcome = work => outcome,
+        _ = interrupted() => Ok(()),
+    };
+    let outcome = match outcome {
+        Ok(()) => tokio::select! {
+            failure = plane.failed() => Err(failure),
+            _ = interrupted() => Ok(()),
+        },
+        Err(failure) => Err(failure),
+    };
+    plane.stop().await;
+    drop(claim);
+    outcome
+}
+
+fn copy_kubeconfig(dir: &DataDir, file: &Path) -> Outcome {
+    let content = std::fs::read(dir.kubeconfig())
+        .map_err(|e| failure::internal("could not read the kubeconfig", e))?;
+    data_dir::write_private(file, &content)
+}
+
+/// What a person would type next.
+fn print_next(dir: &DataDir, ready: &[Machine]) {
+    let kubectl = format!("kubectl --kubeconfig {}", dir.kubeconfig().display());
+    let example = ready.first();
+    println!();
+    println!("Next:");
+    println!("  {kubectl} get machines");
+    if let Some(machine) = example {
+        let name = machine.name_any();
+        let data = dir.root().display();
+        println!("  machinist console {name} --data-dir {data}");
+        println!("  {kubectl} delete machine {name}");
+    }
+    println!();
+    println!("Ctrl-C ends the control plane and leaves the machines running.");
+}
+
+/// Ctrl-C or SIGTERM.
+pub(crate) async fn interrupted() {
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signals) => {
+                signals.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}

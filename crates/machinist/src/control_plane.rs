@@ -1,0 +1,144 @@
+//! A control plane in this process: store, API server and engine, wired together.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use machinist_apiserver::{ApiServer, Identity, Options, Pki, tls};
+use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_store::{OpenError, Store};
+use tokio::{sync::watch, task::JoinHandle};
+
+use crate::{
+    data_dir::{self, DataDir},
+    drivers::Drivers,
+    failure::{self, Outcome},
+};
+
+/// A running control plane.
+pub(crate) struct ControlPlane {
+    /// Talks to the API server without a socket.
+    pub(crate) client: kube::Client,
+    server: ApiServer,
+    store: Store,
+    shutdown: watch::Sender<bool>,
+    engine: JoinHandle<Outcome>,
+    serving: Option<JoinHandle<Outcome>>,
+}
+
+impl ControlPlane {
+    /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
+    pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
+        let store = Store::open(&dir.store(), machinist_store::Options::default())
+            .map_err(|error| open_failure(dir, error))?;
+        let metrics = Metrics::default();
+        let server = {
+            let metrics = metrics.clone();
+            let crds = machinist_api::crds::crds();
+            let crds: Result<Vec<_>, _> = crds.iter().map(serde_json::to_value).collect();
+            let options = Options {
+                crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
+                version: env!("CARGO_PKG_VERSION").into(),
+                extra_metrics: Some(Arc::new(move || metrics.encode())),
+            };
+            ApiServer::new(store.clone(), options)
+                .await
+                .map_err(|e| failure::internal("could not start the API server", e))?
+        };
+        let client = kube::Client::new(server.service(Identity::admin()), "default");
+        let (shutdown, _) = watch::channel(false);
+        let engine = Engine {
+            client: client.clone(),
+            connect: Arc::new(Drivers::new(dir.clone())),
+            clock: Arc::new(SystemClock),
+            metrics,
+        };
+        let stop = stopped(&shutdown);
+        let engine = tokio::spawn(async move {
+            let outcome = engine.run(stop).await;
+            outcome.map_err(|e| failure::internal("the engine ended", e))
+        });
+        Ok(ControlPlane {
+            client,
+            server,
+            store,
+            shutdown,
+            engine,
+            serving: None,
+        })
+    }
+
+    /// Serves the API over TLS at this address, and writes the kubeconfig for it. Returns its URL.
+    pub(crate) async fn listen(&mut self, dir: &DataDir, address: SocketAddr) -> Outcome<String> {
+        let listener = tls::bind(&address.to_string()).await.map_err(|e| {
+            failure::configuration("could not listen", e)
+                .hint("Give another --listen ADDR:PORT, or stop what uses this one.")
+        })?;
+        let bound = listener
+            .local_addr()
+            .map_err(|e| failure::internal("could not read the address", e))?;
+        let pki = Pki::load_or_create(&dir.pki())
+            .map_err(|e| failure::configuration("could not prepare certificates", e))?
+            .with_names([bound.ip().to_string()]);
+        let host = match bound.ip() {
+            ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
+            ip if ip.is_ipv6() => format!("[{ip}]"),
+            ip => ip.to_string(),
+        };
+        let url = format!("https://{host}:{}", bound.port());
+        data_dir::write_private(&dir.kubeconfig(), pki.kubeconfig(&url).as_bytes())?;
+        let server = self.server.clone();
+        let stop = stopped(&self.shutdown);
+        self.serving = Some(tokio::spawn(async move {
+            let outcome = server.serve(listener, &pki, stop).await;
+            outcome.map_err(|e| failure::internal("the API server ended", e))
+        }));
+        Ok(url)
+    }
+
+    /// Resolves when a part of the control plane ends by itself, which it never should.
+    pub(crate) async fn failed(&mut self) -> failure::Failure {
+        let outcome = match &mut self.serving {
+            Some(serving) => tokio::select! {
+                outcome = &mut self.engine => outcome,
+                outcome = serving => outcome,
+            },
+            None => (&mut self.engine).await,
+        };
+        match outcome {
+            Ok(Err(failure)) => failure,
+            Ok(Ok(())) => failure::internal_plain("a part of the control plane ended by itself"),
+            Err(error) => failure::internal("a part of the control plane crashed", error),
+        }
+    }
+
+    /// Ends engine, API server and store, in this order. Machines go on running.
+    pub(crate) async fn stop(self) {
+        let _ = self.shutdown.send(true);
+        self.server.stop();
+        if !self.engine.is_finished() {
+            let _ = self.engine.await;
+        }
+        if let Some(serving) = self.serving
+            && !serving.is_finished()
+        {
+            let _ = serving.await;
+        }
+        drop(self.client);
+        drop(self.server);
+        self.store.close().await;
+    }
+}
+
+fn stopped(shutdown: &watch::Sender<bool>) -> impl Future<Output = ()> + Send + Sync + 'static {
+    let mut shutdown = shutdown.subscribe();
+    async move {
+        // A sender that is gone means that the control plane is gone.
+        let _ = shutdown.wait_for(|stop| *stop).await;
+    }
+}
+
+fn open_failure(dir: &DataDir, error: OpenError) -> failure::Failure {
+    failure::configuration(
+        format!("could not open the store in {}", dir.store().display()),
+        error,
+    )
+}

@@ -1,0 +1,81 @@
+//! Which driver a declared provider gets: the one place that knows every platform.
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
+use machinist_providers::{Accelerator, Qemu, QemuConfig};
+
+use crate::data_dir::DataDir;
+
+/// The platforms that this build has drivers for.
+const BUILT_IN: &str = "qemu";
+
+/// Builds drivers for the machines of one data directory.
+pub(crate) struct Drivers {
+    dir: DataDir,
+}
+
+impl Drivers {
+    pub(crate) fn new(dir: DataDir) -> Drivers {
+        Drivers { dir }
+    }
+
+    fn qemu(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        let mut config = QemuConfig::new(self.dir.qemu().join(&spec.uid));
+        config.image_dirs = self.dir.image_dirs();
+        config.images = spec.images.clone();
+        for (key, value) in &spec.settings {
+            match key.as_str() {
+                "binary" => config.binary = Some(PathBuf::from(value)),
+                "accelerator" => config.accelerator = accelerator(value)?,
+                _ => {
+                    return Err(setting(
+                        key,
+                        value,
+                        "known settings are binary and accelerator",
+                    ));
+                }
+            }
+        }
+        match Qemu::new(config) {
+            Ok(qemu) => Ok(Arc::new(qemu)),
+            Err(error) => Err(ProviderError::transport("could not prepare QEMU", error)),
+        }
+    }
+}
+
+#[async_trait]
+impl Connect for Drivers {
+    async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        match spec.kind.as_str() {
+            "qemu" => self.qemu(spec),
+            other => Err(ProviderError::Rejected {
+                field: "spec.type",
+                value: other.into(),
+                reason: format!("this build has drivers for {BUILT_IN}"),
+            }),
+        }
+    }
+}
+
+fn accelerator(value: &str) -> ProviderResult<Accelerator> {
+    match value {
+        "auto" => Ok(Accelerator::Auto),
+        "kvm" => Ok(Accelerator::Kvm),
+        "tcg" => Ok(Accelerator::Tcg),
+        other => Err(setting(
+            "accelerator",
+            other,
+            "allowed are auto, kvm and tcg",
+        )),
+    }
+}
+
+fn setting(key: &str, value: &str, allowed: &str) -> ProviderError {
+    ProviderError::Rejected {
+        field: "spec.config.customSettings",
+        value: format!("{key}: {value}"),
+        reason: allowed.into(),
+    }
+}

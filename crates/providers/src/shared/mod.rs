@@ -1,0 +1,4 @@
+//! What several drivers need: files that are never half written, and guest images.
+
+pub mod files;
+pub mod images;
