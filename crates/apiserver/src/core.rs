@@ -31,7 +31,14 @@ impl Core {
         extra_metrics: Option<ExtraMetrics>,
     ) -> Self {
         let metrics = Metrics::default();
-        Self { store, registry, metrics, version, extra_metrics, stop: watch::Sender::new(false) }
+        Self {
+            store,
+            registry,
+            metrics,
+            version,
+            extra_metrics,
+            stop: watch::Sender::new(false),
+        }
     }
 
     /// Tells every stream and connection to end.

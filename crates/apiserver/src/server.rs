@@ -79,8 +79,16 @@ impl ApiServer {
     /// # Errors
     /// When a definition is refused, or when the store does not take a write.
     pub async fn new(store: Store, options: Options) -> Result<Self, StartError> {
-        let Options { crds, version, extra_metrics } = options;
-        let version = if version.is_empty() { env!("CARGO_PKG_VERSION").to_owned() } else { version };
+        let Options {
+            crds,
+            version,
+            extra_metrics,
+        } = options;
+        let version = if version.is_empty() {
+            env!("CARGO_PKG_VERSION").to_owned()
+        } else {
+            version
+        };
         let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
         core.registry.reload(&core.store);
         for name in NAMESPACES {
@@ -90,12 +98,18 @@ impl ApiServer {
             ensure_definition(&core, definition).await?;
         }
         let background = tokio::spawn(background::run(core.clone()));
-        Ok(Self { core, _background: Arc::new(Background(background)) })
+        Ok(Self {
+            core,
+            _background: Arc::new(Background(background)),
+        })
     }
 
     /// The server as a service for callers within the process, who are taken for `identity`.
     pub fn service(&self, identity: Identity) -> ApiService {
-        ApiService { core: self.core.clone(), identity }
+        ApiService {
+            core: self.core.clone(),
+            identity,
+        }
     }
 
     /// Serves over TLS until `shutdown` resolves; watches then end, and open requests finish.
@@ -123,12 +137,22 @@ impl ApiServer {
 }
 
 async fn ensure_namespace(core: &Core, name: &str) -> Result<(), StartError> {
-    let kind = core.registry.snapshot().find("", "v1", "namespaces").ok_or(StartError::Missing("Namespace"))?;
+    let kind = core
+        .registry
+        .snapshot()
+        .find("", "v1", "namespaces")
+        .ok_or(StartError::Missing("Namespace"))?;
     let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    match core.create(&kind, "", body, &WriteOptions::internal(MANAGER)).await {
+    match core
+        .create(&kind, "", body, &WriteOptions::internal(MANAGER))
+        .await
+    {
         Ok(_) => Ok(()),
         Err(error) if error.reason == "AlreadyExists" => Ok(()),
-        Err(source) => Err(StartError::Prepare { what: format!("namespace {name}"), source }),
+        Err(source) => Err(StartError::Prepare {
+            what: format!("namespace {name}"),
+            source,
+        }),
     }
 }
 
@@ -140,12 +164,19 @@ async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), Sta
         .ok_or(StartError::Missing("CustomResourceDefinition"))?;
     meta::as_map(&mut definition).remove("status");
     let name = meta::name(&definition).to_owned();
-    let at = Address { kind, namespace: String::new(), name: name.clone() };
+    let at = Address {
+        kind,
+        namespace: String::new(),
+        name: name.clone(),
+    };
     let options = WriteOptions::internal(MANAGER);
     core.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
         .await
         .map(|_| ())
-        .map_err(|source| StartError::Prepare { what: format!("definition {name}"), source })
+        .map_err(|source| StartError::Prepare {
+            what: format!("definition {name}"),
+            source,
+        })
 }
 
 /// An [`ApiServer`] as a tower service, for one caller.

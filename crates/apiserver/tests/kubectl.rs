@@ -3,6 +3,13 @@
 //! It is taken from `$MACHINIST_KUBECTL`, else from the PATH; without one the test says so and
 //! passes, unless `MACHINIST_REQUIRE_PEERS=1` demands it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
+
 mod common;
 
 use std::path::Path;
@@ -42,15 +49,24 @@ impl Kubectl<'_> {
     /// What kubectl says, and whether it was content.
     async fn run(&self, line: &str) -> (bool, String) {
         let output = tokio::time::timeout(common::PATIENCE * 2, self.command(line).output());
-        let output = output.await.unwrap_or_else(|_| panic!("kubectl {line} did not end")).unwrap();
+        let output = output
+            .await
+            .unwrap_or_else(|_| panic!("kubectl {line} did not end"))
+            .unwrap();
         let text = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&text).into_owned(),
+        )
     }
 }
 
 async fn find(home: &Path) -> Option<Kubectl<'_>> {
     let program = std::env::var("MACHINIST_KUBECTL").unwrap_or_else(|_| "kubectl".into());
-    let found = Command::new(&program).args(["version", "--client"]).output().await;
+    let found = Command::new(&program)
+        .args(["version", "--client"])
+        .output()
+        .await;
     if found.is_ok_and(|o| o.status.success()) {
         return Some(Kubectl { program, home });
     }
@@ -89,8 +105,14 @@ async fn kubectl_is_content() {
     file("one.yaml", MANIFEST);
     file("blue.yaml", &MANIFEST.replace("red", "blue"));
     file("green.yaml", &MANIFEST.replace("red", "green"));
-    file("unknown.yaml", &format!("{}  shape: round\n", MANIFEST.replace("one", "bad")));
-    file("pink.yaml", &MANIFEST.replace("one", "bad").replace("red", "pink"));
+    file(
+        "unknown.yaml",
+        &format!("{}  shape: round\n", MANIFEST.replace("one", "bad")),
+    );
+    file(
+        "pink.yaml",
+        &MANIFEST.replace("one", "bad").replace("red", "pink"),
+    );
     let serving = {
         let (server, pki) = (server.clone(), pki.clone());
         tokio::spawn(async move { server.serve(listener, &pki, std::future::pending()).await })
@@ -106,57 +128,151 @@ async fn kubectl_is_content() {
     let mut watched = BufReader::new(watcher.stdout.take().unwrap()).lines();
 
     for (line, good, expected) in [
-        ("api-resources", true, "widgets                     wd           example.io/v1"),
+        (
+            "api-resources",
+            true,
+            "widgets                     wd           example.io/v1",
+        ),
         ("version", true, "Server Version: v1.36.0+machinist-"),
         ("apply -f one.yaml", true, "widget.example.io/one created"),
         ("apply -f one.yaml", true, "widget.example.io/one unchanged"),
         ("diff -f blue.yaml", false, "+  color: blue"),
-        ("apply -f blue.yaml", true, "widget.example.io/one configured"),
-        ("apply --server-side -f blue.yaml", true, "widget.example.io/one serverside-applied"),
-        ("apply --server-side --field-manager=other -f green.yaml", false, "conflict with \"kubectl\""),
-        ("apply --server-side --field-manager=other --force-conflicts -f green.yaml", true, "serverside-applied"),
-        ("get widgets -o wide", true, "COLOR   REPLICAS   READY   NOTE"),
+        (
+            "apply -f blue.yaml",
+            true,
+            "widget.example.io/one configured",
+        ),
+        (
+            "apply --server-side -f blue.yaml",
+            true,
+            "widget.example.io/one serverside-applied",
+        ),
+        (
+            "apply --server-side --field-manager=other -f green.yaml",
+            false,
+            "conflict with \"kubectl\"",
+        ),
+        (
+            "apply --server-side --field-manager=other --force-conflicts -f green.yaml",
+            true,
+            "serverside-applied",
+        ),
+        (
+            "get widgets -o wide",
+            true,
+            "COLOR   REPLICAS   READY   NOTE",
+        ),
         ("get widget one -o yaml", true, "color: green"),
         ("get wd one -o json", true, "\"color\": \"green\""),
         ("get wd -o |jsonpath={.items[0].spec.note}|", true, "hello"),
         ("describe widget one", true, "Events:      <none>"),
-        ("explain widget.spec.color", true, "The color of the widget."),
+        (
+            "explain widget.spec.color",
+            true,
+            "The color of the widget.",
+        ),
         ("edit widget one", true, "widget.example.io/one edited"),
         ("get widget one -o |jsonpath={.spec.color}|", true, "blue"),
-        ("patch widget one --type merge -p |{\"spec\":{\"note\":\"merged\"}}|", true, "patched"),
-        ("patch widget one --type json -p |[{\"op\":\"replace\",\"path\":\"/spec/note\",\"value\":\"json\"}]|", true, "patched"),
-        ("patch widget one -p |{\"spec\":{\"note\":\"x\"}}|", false, "is not supported by example.io/v1, Kind=Widget"),
-        ("patch widget one --subresource=status --type merge -p |{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}|", true, "patched"),
-        ("wait widget/one --for=condition=Ready --timeout=30s", true, "condition met"),
-        ("wait widget/one --for=jsonpath={.spec.note}=json --timeout=30s", true, "condition met"),
+        (
+            "patch widget one --type merge -p |{\"spec\":{\"note\":\"merged\"}}|",
+            true,
+            "patched",
+        ),
+        (
+            "patch widget one --type json -p |[{\"op\":\"replace\",\"path\":\"/spec/note\",\"value\":\"json\"}]|",
+            true,
+            "patched",
+        ),
+        (
+            "patch widget one -p |{\"spec\":{\"note\":\"x\"}}|",
+            false,
+            "is not supported by example.io/v1, Kind=Widget",
+        ),
+        (
+            "patch widget one --subresource=status --type merge -p |{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}|",
+            true,
+            "patched",
+        ),
+        (
+            "wait widget/one --for=condition=Ready --timeout=30s",
+            true,
+            "condition met",
+        ),
+        (
+            "wait widget/one --for=jsonpath={.spec.note}=json --timeout=30s",
+            true,
+            "condition met",
+        ),
         ("scale widget one --replicas=3", true, "scaled"),
         ("label widget one tier=front", true, "labeled"),
         ("annotate widget one why=because", true, "annotated"),
-        ("get widgets -l tier=front --field-selector spec.color=blue -o name", true, "widget.example.io/one"),
+        (
+            "get widgets -l tier=front --field-selector spec.color=blue -o name",
+            true,
+            "widget.example.io/one",
+        ),
         ("get all", true, "one    blue    3"),
-        ("apply -f unknown.yaml", false, "strict decoding error: unknown field \"spec.shape\""),
-        ("apply -f unknown.yaml --validate=warn --dry-run=server", true, "Warning: unknown field \"spec.shape\""),
-        ("apply -f pink.yaml", false, "spec.color: Unsupported value: \"pink\""),
-        ("get widget missing", false, "Error from server (NotFound): widgets.example.io \"missing\" not found"),
+        (
+            "apply -f unknown.yaml",
+            false,
+            "strict decoding error: unknown field \"spec.shape\"",
+        ),
+        (
+            "apply -f unknown.yaml --validate=warn --dry-run=server",
+            true,
+            "Warning: unknown field \"spec.shape\"",
+        ),
+        (
+            "apply -f pink.yaml",
+            false,
+            "spec.color: Unsupported value: \"pink\"",
+        ),
+        (
+            "get widget missing",
+            false,
+            "Error from server (NotFound): widgets.example.io \"missing\" not found",
+        ),
         ("get crd widgets.example.io", true, "widgets.example.io"),
-        ("wait crd/widgets.example.io --for=condition=Established --timeout=30s", true, "condition met"),
+        (
+            "wait crd/widgets.example.io --for=condition=Established --timeout=30s",
+            true,
+            "condition met",
+        ),
         ("get namespaces", true, "vitistack-system   Active"),
-        ("delete widget one", true, "widget.example.io \"one\" deleted"),
+        (
+            "delete widget one",
+            true,
+            "widget.example.io \"one\" deleted",
+        ),
         ("wait widget/one --for=delete --timeout=30s", true, ""),
-        ("get widgets", true, "No resources found in default namespace."),
+        (
+            "get widgets",
+            true,
+            "No resources found in default namespace.",
+        ),
     ] {
         let (succeeded, text) = kubectl.run(line).await;
         assert_eq!(succeeded, good, "kubectl {line}\n{text}");
-        assert!(text.contains(expected), "kubectl {line} does not say {expected:?}:\n{text}");
+        assert!(
+            text.contains(expected),
+            "kubectl {line} does not say {expected:?}:\n{text}"
+        );
     }
 
     let mut types = Vec::new();
     while types.last().is_none_or(|t| t != "DELETED") {
-        let line = tokio::time::timeout(common::PATIENCE, watched.next_line()).await.unwrap().unwrap().unwrap();
+        let line = tokio::time::timeout(common::PATIENCE, watched.next_line())
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
         types.push(line.split_whitespace().next().unwrap().to_owned());
     }
     assert_eq!(types[..2], ["EVENT", "ADDED"]);
-    assert!(types.iter().filter(|t| *t == "MODIFIED").count() > 5, "{types:?}");
+    assert!(
+        types.iter().filter(|t| *t == "MODIFIED").count() > 5,
+        "{types:?}"
+    );
     watcher.kill().await.unwrap();
     serving.abort();
 }

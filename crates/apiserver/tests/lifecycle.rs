@@ -1,8 +1,18 @@
 //! Namespaces, owners, definitions, built-ins, restarts.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
+
 mod common;
 
-use common::{WIDGETS, assert_contains, call, check, eventually, ok, server, server_on, widget, widget_definition};
+use common::{
+    WIDGETS, assert_contains, call, check, eventually, ok, server, server_on, widget,
+    widget_definition,
+};
 use machinist_apiserver::{ApiServer, Options, Store};
 use serde_json::{Value, json};
 
@@ -32,13 +42,29 @@ async fn a_namespace_ends_when_it_is_empty() {
         ],
     )
     .await;
-    eventually(&server, "GET /api/v1/namespaces/work/configmaps/m", |code, _| code == 404).await;
+    eventually(
+        &server,
+        "GET /api/v1/namespaces/work/configmaps/m",
+        |code, _| code == 404,
+    )
+    .await;
     let held = "GET /apis/example.io/v1/namespaces/work/widgets/held";
-    eventually(&server, held, |_, object| object["metadata"]["deletionTimestamp"].is_string()).await;
+    eventually(&server, held, |_, object| {
+        object["metadata"]["deletionTimestamp"].is_string()
+    })
+    .await;
     ok(&server, "GET /api/v1/namespaces/work", None).await;
     let free = json!({"metadata": {"finalizers": null}});
-    ok(&server, "PATCH+merge /apis/example.io/v1/namespaces/work/widgets/held", Some(&free)).await;
-    eventually(&server, "GET /api/v1/namespaces/work", |code, _| code == 404).await;
+    ok(
+        &server,
+        "PATCH+merge /apis/example.io/v1/namespaces/work/widgets/held",
+        Some(&free),
+    )
+    .await;
+    eventually(&server, "GET /api/v1/namespaces/work", |code, _| {
+        code == 404
+    })
+    .await;
 }
 
 fn owned(name: &str, owner: &Value, block: bool) -> Value {
@@ -52,7 +78,12 @@ fn owned(name: &str, owner: &Value, block: bool) -> Value {
 
 async fn family(server: &ApiServer) -> Value {
     let owner = ok(server, &format!("POST {WIDGETS}"), Some(&widget("owner"))).await;
-    ok(server, &format!("POST {WIDGETS}"), Some(&owned("child", &owner, true))).await;
+    ok(
+        server,
+        &format!("POST {WIDGETS}"),
+        Some(&owned("child", &owner, true)),
+    )
+    .await;
     owner
 }
 
@@ -61,15 +92,26 @@ async fn what_is_owned_follows_its_owner() {
     let server = server().await;
     family(&server).await;
     ok(&server, &format!("DELETE {WIDGETS}/owner"), None).await;
-    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| code == 404).await;
+    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| {
+        code == 404
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn what_names_an_owner_that_never_was_is_collected() {
     let server = server().await;
     let ghost = json!({"apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "ghost", "uid": "u"}});
-    ok(&server, &format!("POST {WIDGETS}"), Some(&owned("child", &ghost, false))).await;
-    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| code == 404).await;
+    ok(
+        &server,
+        &format!("POST {WIDGETS}"),
+        Some(&owned("child", &ghost, false)),
+    )
+    .await;
+    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| {
+        code == 404
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -80,30 +122,57 @@ async fn in_the_foreground_the_owner_goes_last() {
     held["metadata"]["finalizers"] = json!(["example.io/hold"]);
     ok(&server, &format!("POST {WIDGETS}"), Some(&held)).await;
     let foreground = json!({"propagationPolicy": "Foreground"});
-    let pending = ok(&server, &format!("DELETE {WIDGETS}/owner"), Some(&foreground)).await;
-    assert_eq!(pending["metadata"]["finalizers"], json!(["foregroundDeletion"]));
-    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| code == 404).await;
+    let pending = ok(
+        &server,
+        &format!("DELETE {WIDGETS}/owner"),
+        Some(&foreground),
+    )
+    .await;
+    assert_eq!(
+        pending["metadata"]["finalizers"],
+        json!(["foregroundDeletion"])
+    );
+    eventually(&server, &format!("GET {WIDGETS}/child"), |code, _| {
+        code == 404
+    })
+    .await;
     let waiting = format!("GET {WIDGETS}/held");
-    eventually(&server, &waiting, |_, object| object["metadata"]["deletionTimestamp"].is_string()).await;
+    eventually(&server, &waiting, |_, object| {
+        object["metadata"]["deletionTimestamp"].is_string()
+    })
+    .await;
     ok(&server, &format!("GET {WIDGETS}/owner"), None).await;
     let free = json!({"metadata": {"finalizers": null}});
     ok(&server, &format!("PATCH+merge {WIDGETS}/held"), Some(&free)).await;
-    eventually(&server, &format!("GET {WIDGETS}/owner"), |code, _| code == 404).await;
+    eventually(&server, &format!("GET {WIDGETS}/owner"), |code, _| {
+        code == 404
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn orphans_stay() {
     let server = server().await;
     family(&server).await;
-    ok(&server, &format!("DELETE {WIDGETS}/owner?propagationPolicy=Orphan"), None).await;
-    eventually(&server, &format!("GET {WIDGETS}/owner"), |code, _| code == 404).await;
+    ok(
+        &server,
+        &format!("DELETE {WIDGETS}/owner?propagationPolicy=Orphan"),
+        None,
+    )
+    .await;
+    eventually(&server, &format!("GET {WIDGETS}/owner"), |code, _| {
+        code == 404
+    })
+    .await;
     let child = ok(&server, &format!("GET {WIDGETS}/child"), None).await;
     assert_eq!(child["metadata"].get("ownerReferences"), None);
 }
 
 #[tokio::test]
 async fn a_definition_is_served_at_once_and_until_it_is_gone() {
-    let server = ApiServer::new(Store::memory(), Options::default()).await.unwrap();
+    let server = ApiServer::new(Store::memory(), Options::default())
+        .await
+        .unwrap();
     check(
         &server,
         &[
@@ -124,10 +193,21 @@ async fn a_definition_is_served_at_once_and_until_it_is_gone() {
         ],
     )
     .await;
-    eventually(&server, &format!("GET {DEFINITIONS}/widgets.example.io"), |code, _| code == 404).await;
+    eventually(
+        &server,
+        &format!("GET {DEFINITIONS}/widgets.example.io"),
+        |code, _| code == 404,
+    )
+    .await;
     let (code, _) = call(&server, &format!("GET {WIDGETS}"), None).await;
     assert_eq!(code, 404);
-    assert!(server.store().list("/example.io/", None, None).entries.is_empty());
+    assert!(
+        server
+            .store()
+            .list("/example.io/", None, None)
+            .entries
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -154,7 +234,12 @@ async fn definitions_that_cannot_be_served_are_refused() {
     )
     .await;
     // A name that is taken is accepted but not served.
-    let mut clash = with("gadgets.example.io", "gadgets", "/spec/names/kind", json!("Widget"));
+    let mut clash = with(
+        "gadgets.example.io",
+        "gadgets",
+        "/spec/names/kind",
+        json!("Widget"),
+    );
     clash["spec"]["names"]["kind"] = "Widget".into();
     let stored = ok(&server, &create, Some(&clash)).await;
     assert_contains(
@@ -189,7 +274,12 @@ async fn a_restart_finds_everything() {
     store.close().await;
     // Being told again changes nothing.
     let server = server_on(open()).await;
-    let definition = ok(&server, &format!("GET {DEFINITIONS}/widgets.example.io"), None).await;
+    let definition = ok(
+        &server,
+        &format!("GET {DEFINITIONS}/widgets.example.io"),
+        None,
+    )
+    .await;
     assert_eq!(definition["metadata"]["generation"], 1);
 }
 
@@ -222,7 +312,12 @@ async fn one_event_has_two_faces() {
         "involvedObject": {"kind": "Widget", "name": "one", "namespace": "default", "uid": "u"},
         "reportingComponent": "tests",
     });
-    ok(&server, "POST /api/v1/namespaces/default/events", Some(&event)).await;
+    ok(
+        &server,
+        "POST /api/v1/namespaces/default/events",
+        Some(&event),
+    )
+    .await;
     let new = "/apis/events.k8s.io/v1/namespaces/default/events";
     check(
         &server,

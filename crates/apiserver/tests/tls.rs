@@ -1,5 +1,12 @@
 //! The listener: who gets in, and who does not.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
+
 mod common;
 
 use std::sync::Arc;
@@ -15,7 +22,9 @@ use tokio_rustls::TlsConnector;
 /// A client that trusts `pki`, with the certificate of `holder`, if any.
 fn client(pki: &Pki, holder: Option<&Pki>) -> TlsConnector {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_slice(pki.ca_certificate().as_bytes()).unwrap()).unwrap();
+    roots
+        .add(CertificateDer::from_pem_slice(pki.ca_certificate().as_bytes()).unwrap())
+        .unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -26,14 +35,23 @@ fn client(pki: &Pki, holder: Option<&Pki>) -> TlsConnector {
         Some(holder) => {
             let (certificate, key) = holder.admin_certificate();
             let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
-            builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap()).unwrap()
+            builder
+                .with_client_auth_cert(
+                    chain,
+                    PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
+                )
+                .unwrap()
         }
     };
     TlsConnector::from(Arc::new(config))
 }
 
 /// Asks for a path; the answer as text, or how it failed.
-async fn get(connector: &TlsConnector, address: std::net::SocketAddr, path: &str) -> std::io::Result<String> {
+async fn get(
+    connector: &TlsConnector,
+    address: std::net::SocketAddr,
+    path: &str,
+) -> std::io::Result<String> {
     let stream = TcpStream::connect(address).await?;
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let mut stream = connector.connect(name, stream).await?;
@@ -48,7 +66,9 @@ async fn get(connector: &TlsConnector, address: std::net::SocketAddr, path: &str
 async fn only_holders_of_our_certificates_get_in() {
     let server = common::server().await;
     let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let [ours, foreign] = directories.each_ref().map(|d| Pki::load_or_create(&d.path().join("pki")).unwrap());
+    let [ours, foreign] = directories
+        .each_ref()
+        .map(|d| Pki::load_or_create(&d.path().join("pki")).unwrap());
     let listener = tls::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -61,18 +81,39 @@ async fn only_holders_of_our_certificates_get_in() {
             server.serve(listener, &pki, stopped).await
         })
     };
-    let answer = get(&client(&ours, Some(&ours)), address, "/readyz").await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
+    let answer = get(&client(&ours, Some(&ours)), address, "/readyz")
+        .await
+        .unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"),
+        "{answer}"
+    );
     for path in ["/readyz", "/api/v1/namespaces"] {
-        assert!(get(&client(&ours, None), address, path).await.is_err(), "{path} without a certificate");
+        assert!(
+            get(&client(&ours, None), address, path).await.is_err(),
+            "{path} without a certificate"
+        );
         let other = get(&client(&ours, Some(&foreign)), address, path).await;
-        assert!(other.is_err(), "{path} with a certificate of another authority");
+        assert!(
+            other.is_err(),
+            "{path} with a certificate of another authority"
+        );
     }
     // A second listener on the same address is refused with the way out.
-    let refused = tls::bind(&address.to_string()).await.unwrap_err().to_string();
-    assert!(refused.contains(&address.to_string()) && refused.contains("--listen"), "{refused}");
+    let refused = tls::bind(&address.to_string())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains(&address.to_string()) && refused.contains("--listen"),
+        "{refused}"
+    );
     stop.send(()).unwrap();
-    tokio::time::timeout(common::PATIENCE, serving).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(common::PATIENCE, serving)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
     assert!(TcpStream::connect(address).await.is_err());
 }
 
@@ -84,7 +125,10 @@ async fn the_authority_is_made_once_and_kept_private() {
     let second = Pki::load_or_create(&path).unwrap();
     assert_eq!(first.ca_certificate(), second.ca_certificate());
     assert_eq!(first.admin_certificate(), second.admin_certificate());
-    assert_eq!(first.kubeconfig("https://127.0.0.1:1"), second.kubeconfig("https://127.0.0.1:1"));
+    assert_eq!(
+        first.kubeconfig("https://127.0.0.1:1"),
+        second.kubeconfig("https://127.0.0.1:1")
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -43,12 +43,19 @@ impl Registry {
     pub(crate) fn new() -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
-        Ok(Self { builtins, current, compiled: Mutex::default() })
+        Ok(Self {
+            builtins,
+            current,
+            compiled: Mutex::default(),
+        })
     }
 
     /// The kinds as they are now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Makes the registry agree with the definitions in the store.
@@ -66,7 +73,8 @@ impl Registry {
             next.insert(entry.key, (entry.modified, served));
         }
         *compiled = next;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Snapshot::new(kinds));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new(Snapshot::new(kinds));
     }
 }
 
@@ -88,7 +96,9 @@ fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
 }
 
 fn is_established(definition: &serde_json::Value) -> bool {
-    let conditions = definition.pointer("/status/conditions").and_then(|c| c.as_array());
+    let conditions = definition
+        .pointer("/status/conditions")
+        .and_then(|c| c.as_array());
     conditions
         .into_iter()
         .flatten()

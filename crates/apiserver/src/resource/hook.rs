@@ -16,7 +16,13 @@ use crate::status::Cause;
 pub(crate) use definition::FINALIZER as DEFINITION_FINALIZER;
 
 /// Fills in what the server itself decides about an object that is about to be stored.
-pub(super) fn prepare(core: &Core, kind: &Kind, object: &mut Value, live: Option<&Value>, part: Part) {
+pub(super) fn prepare(
+    core: &Core,
+    kind: &Kind,
+    object: &mut Value,
+    live: Option<&Value>,
+    part: Part,
+) {
     match kind.hook {
         Hook::None | Hook::Event => {}
         Hook::Immutable => fold_string_data(kind, object),
@@ -26,7 +32,12 @@ pub(super) fn prepare(core: &Core, kind: &Kind, object: &mut Value, live: Option
 }
 
 /// What is wrong with an object beyond its schema.
-pub(super) fn validate(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Vec<Cause> {
+pub(super) fn validate(
+    core: &Core,
+    kind: &Kind,
+    object: &Value,
+    live: Option<&Value>,
+) -> Vec<Cause> {
     match kind.hook {
         Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
         Hook::Immutable => validate_immutable(object, live),
@@ -67,10 +78,17 @@ fn fold_string_data(kind: &Kind, object: &mut Value) {
         return;
     }
     let clear = map.remove("stringData");
-    if map.get("type").and_then(Value::as_str).unwrap_or_default().is_empty() {
+    if map
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .is_empty()
+    {
         map.insert("type".into(), "Opaque".into());
     }
-    let Some(Value::Object(clear)) = clear else { return };
+    let Some(Value::Object(clear)) = clear else {
+        return;
+    };
     let data = meta::child_mut(object, "data");
     for (key, value) in clear {
         let text = value.as_str().unwrap_or_default();
@@ -79,7 +97,9 @@ fn fold_string_data(kind: &Kind, object: &mut Value) {
 }
 
 fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
-    let Some(live) = live.filter(|l| l["immutable"] == true) else { return Vec::new() };
+    let Some(live) = live.filter(|l| l["immutable"] == true) else {
+        return Vec::new();
+    };
     let why = "field is immutable when `immutable` is set";
     let mut causes: Vec<_> = ["data", "binaryData"]
         .into_iter()
@@ -103,6 +123,8 @@ fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {
         Some(live) if part == Part::Main => meta::copy_field(object, live, "spec"),
         Some(_) => {}
     }
-    let labels = meta::metadata_mut(object).entry("labels").or_insert_with(|| json!({}));
+    let labels = meta::metadata_mut(object)
+        .entry("labels")
+        .or_insert_with(|| json!({}));
     meta::as_map(labels).insert("kubernetes.io/metadata.name".into(), name.into());
 }

@@ -27,7 +27,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Something else listens there.
-    #[error("{address} is in use: stop what listens there, or choose another address with --listen")]
+    #[error(
+        "{address} is in use: stop what listens there, or choose another address with --listen"
+    )]
     InUse {
         /// The address.
         address: String,
@@ -109,7 +111,10 @@ pub(crate) async fn serve(
     }
     drop(listener);
     server.stop();
-    if tokio::time::timeout(FAREWELL, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(FAREWELL, graceful.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("some connections did not end in time and were cut");
     }
     Ok(())
@@ -127,17 +132,24 @@ async fn connection(
     let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
     let certificates = stream.get_ref().1.peer_certificates();
     // The handshake requires a certificate, so its absence would be a fault of ours.
-    let leaf = certificates.and_then(<[_]>::first).ok_or("the client showed no certificate")?;
+    let leaf = certificates
+        .and_then(<[_]>::first)
+        .ok_or("the client showed no certificate")?;
     let identity = Identity::from_certificate(leaf)?;
     let service = TowerToHyperService::new(server.service(identity));
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE);
     builder
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(PATIENCE)
         .max_concurrent_streams(1000);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+    let connection = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .into_owned();
     watcher.watch(connection).await
 }

@@ -25,7 +25,12 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(kind: Arc<Kind>, selector: Selector, view: View) -> Self {
-        Self { kind, selector, view, headers_sent: false }
+        Self {
+            kind,
+            selector,
+            view,
+            headers_sent: false,
+        }
     }
 
     /// What exists already, as if it was just added.
@@ -72,8 +77,11 @@ impl Writer {
             self.kind.to_served(&mut object);
             object
         });
-        let was_selected = before.as_ref().is_some_and(|b| selects_all || self.selector.matches(b));
-        let is_selected = event.kind == EventKind::Put && (selects_all || self.selector.matches(&object));
+        let was_selected = before
+            .as_ref()
+            .is_some_and(|b| selects_all || self.selector.matches(b));
+        let is_selected =
+            event.kind == EventKind::Put && (selects_all || self.selector.matches(&object));
         match (was_selected, is_selected) {
             (false, false) => {}
             (false, true) => self.write(out, "ADDED", object),
@@ -89,7 +97,8 @@ impl Writer {
 
     /// How far the watch has come.
     pub(super) fn bookmark(&self, revision: Revision, ends_initial: bool) -> Bytes {
-        let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
+        let mut metadata =
+            json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
         if ends_initial {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
@@ -122,7 +131,9 @@ impl Writer {
     }
 
     fn can_splice(&self) -> bool {
-        self.view.format.shape == Shape::Object && self.selector.is_everything() && self.kind.is_stored_form()
+        self.view.format.shape == Shape::Object
+            && self.selector.is_everything()
+            && self.kind.is_stored_form()
     }
 
     fn splice(&self, out: &mut Vec<u8>, kind: &str, entry: &Entry) {
@@ -134,7 +145,8 @@ impl Writer {
     fn write(&mut self, out: &mut Vec<u8>, kind: &str, object: Value) {
         debug_assert!(!meta::name(&object).is_empty());
         let mut shown = self.view.object(&self.kind, object);
-        if self.view.format.shape == Shape::Table && std::mem::replace(&mut self.headers_sent, true) {
+        if self.view.format.shape == Shape::Table && std::mem::replace(&mut self.headers_sent, true)
+        {
             table::without_headers(&mut shown);
         }
         out.extend_from_slice(&line(kind, &shown));

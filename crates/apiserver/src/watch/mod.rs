@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
 use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use machinist_store::{Entry, Revision, Watch, WatchError};
 use tokio::time::Instant;
 
@@ -50,7 +50,13 @@ pub(crate) fn start(
     query: &Query,
     view: View,
 ) -> Result<Response<Body>, ApiError> {
-    let prefix = kind.keys_in(namespace);
+    let prefix = match selector.only_name() {
+        // Other names may begin with this one; the selector sorts them out.
+        Some(name) if namespace.is_some() || !kind.namespaced => {
+            kind.key(namespace.unwrap_or_default(), name)
+        }
+        _ => kind.keys_in(namespace),
+    };
     let bookmarks = query.flag("allowWatchBookmarks");
     let start = start_of(core, query)?;
     let announce = query.flag("sendInitialEvents") && bookmarks;
@@ -75,7 +81,9 @@ pub(crate) fn start(
         }
     };
     let stream = Stream {
-        bookmark: announce.then(|| watch.as_ref().map(Watch::progress)).flatten(),
+        bookmark: announce
+            .then(|| watch.as_ref().map(Watch::progress))
+            .flatten(),
         deadline: Instant::now() + timeout(query),
         next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
         bookmarks,
@@ -87,10 +95,15 @@ pub(crate) fn start(
         writer,
     };
     let body = Body::from_stream(futures::stream::unfold(stream, |mut stream| async move {
-        stream.next().await.map(|piece| (Ok::<_, Infallible>(piece), stream))
+        stream
+            .next()
+            .await
+            .map(|piece| (Ok::<_, Infallible>(piece), stream))
     }));
     let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }
 
@@ -102,7 +115,10 @@ fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
         let mut error = ApiError::new(
             http::StatusCode::UNPROCESSABLE_ENTITY,
             "Invalid",
-            format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {}", cause.message),
+            format!(
+                "ListOptions.meta.k8s.io \"\" is invalid: {field}: {}",
+                cause.message
+            ),
         );
         error.details.insert("kind".into(), "ListOptions".into());
         error
@@ -125,7 +141,8 @@ fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
         });
     }
     if version_match.is_some() {
-        let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        let why =
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
         return Err(invalid("resourceVersionMatch", why));
     }
     Ok(match version {
@@ -149,10 +166,12 @@ fn timeout(query: &Query) -> Duration {
 /// far back, it can only list again.
 fn watch_error(error: WatchError) -> ApiError {
     match error {
-        WatchError::Compacted { oldest } => ApiError::expired(format!("too old resource version ({oldest})")),
-        WatchError::Future { current } => {
-            ApiError::expired(format!("the resource version lies ahead of the newest one ({current})"))
+        WatchError::Compacted { oldest } => {
+            ApiError::expired(format!("too old resource version ({oldest})"))
         }
+        WatchError::Future { current } => ApiError::expired(format!(
+            "the resource version lies ahead of the newest one ({current})"
+        )),
         WatchError::Closed => ApiError::internal("the store is closed"),
     }
 }
