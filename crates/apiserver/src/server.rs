@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::auth::Identity;
-use crate::core::{Core, ExtraMetrics};
+use crate::core::{Closing, Core, ExtraMetrics};
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -91,9 +91,8 @@ impl ApiServer {
         };
         let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
         core.registry.reload(&core.store);
-        for name in NAMESPACES {
-            ensure_namespace(&core, name).await?;
-        }
+        // Together, so that they share one commit of the store.
+        futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
         for definition in crds {
             ensure_definition(&core, definition).await?;
         }
@@ -109,6 +108,15 @@ impl ApiServer {
         ApiService {
             core: self.core.clone(),
             identity,
+            closing: None,
+        }
+    }
+
+    /// The same for callers on a socket, whose watches end when the listener closes.
+    pub(crate) fn service_until(&self, identity: Identity, closing: Closing) -> ApiService {
+        ApiService {
+            closing: Some(closing),
+            ..self.service(identity)
         }
     }
 
@@ -125,7 +133,7 @@ impl ApiServer {
         tls::serve(self, listener, pki, shutdown).await
     }
 
-    /// Ends every watch; for a program that is about to go.
+    /// Ends every watch and the background work; for a program that is about to go.
     pub fn stop(&self) {
         self.core.stop();
     }
@@ -184,6 +192,7 @@ async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), Sta
 pub struct ApiService {
     core: Arc<Core>,
     identity: Identity,
+    closing: Option<Closing>,
 }
 
 impl<B> tower::Service<Request<B>> for ApiService
@@ -203,6 +212,9 @@ where
         let core = self.core.clone();
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.identity.clone());
+        if let Some(closing) = &self.closing {
+            request.extensions_mut().insert(closing.clone());
+        }
         Box::pin(async move { Ok(crate::http::handle(core, request).await) })
     }
 }

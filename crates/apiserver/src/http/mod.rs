@@ -27,7 +27,7 @@ pub(crate) use query::Query;
 pub(crate) use respond::View;
 
 use crate::auth::Identity;
-use crate::core::Core;
+use crate::core::{Closing, Core};
 use crate::status::ApiError;
 
 /// What of a request the handlers use, beside its body.
@@ -37,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) query: Query,
+    /// Absent for callers within the process.
+    pub(crate) closing: Option<Closing>,
 }
 
 impl Call {
@@ -85,6 +87,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
     let call = Call {
         core: core.clone(),
         identity,
+        closing: parts.extensions.get::<Closing>().cloned(),
         method: parts.method,
         headers: parts.headers,
         query: Query::parse(parts.uri.query().unwrap_or_default()),

@@ -45,7 +45,7 @@ pub(super) async fn answer(
                 name: name.clone(),
             };
             if kind.namespaced && path.namespace.is_none() {
-                return Err(ApiError::method_not_allowed());
+                return Err(ApiError::no_such_path());
             }
             match path.subresource.as_deref() {
                 None => object(call, &at, Part::Main, view, body).await?,
@@ -75,14 +75,7 @@ async fn collection(
     match call.method {
         Method::GET if call.query.flag("watch") => {
             let selector = selector(call, kind)?;
-            watch::start(
-                &call.core,
-                kind.clone(),
-                namespace,
-                selector,
-                &call.query,
-                view,
-            )
+            watch::start(call, kind.clone(), namespace, selector, view)
         }
         Method::GET | Method::HEAD => {
             let selector = selector(call, kind)?;
@@ -90,13 +83,15 @@ async fn collection(
             let listed = call.core.list(kind, namespace, &selector, &options)?;
             Ok(respond::list(kind, listed, view))
         }
+        // A namespaced object is created in a namespace; the whole collection is no place.
+        Method::POST if kind.namespaced && namespace.is_none() => Err(ApiError::no_such_path()),
         Method::POST => {
+            let namespace = namespace.unwrap_or_default();
             let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
-            let namespace = target_namespace(kind, namespace, &decoded.value)?;
             let options = write_options(call, decoded.duplicates)?;
             let written = call
                 .core
-                .create(kind, &namespace, decoded.value, &options)
+                .create(kind, namespace, decoded.value, &options)
                 .await?;
             Ok(written_response(kind, written, view))
         }
@@ -133,11 +128,10 @@ async fn object(
         Method::GET if call.query.flag("watch") && part == Part::Main => {
             let namespace = at.kind.namespaced.then_some(at.namespace.as_str());
             watch::start(
-                core,
+                call,
                 at.kind.clone(),
                 namespace,
                 Selector::by_name(&at.name),
-                &call.query,
                 view,
             )
         }
@@ -209,19 +203,6 @@ fn selector(call: &Call, kind: &Kind) -> Result<Selector, ApiError> {
         call.query.get("labelSelector"),
         call.query.get("fieldSelector"),
     )
-}
-
-/// A namespaced object is created where the path says; a path without a namespace is no place.
-fn target_namespace(
-    kind: &Kind,
-    namespace: Option<&str>,
-    _body: &Value,
-) -> Result<String, ApiError> {
-    match namespace {
-        Some(namespace) => Ok(namespace.to_owned()),
-        None if kind.namespaced => Err(ApiError::method_not_allowed()),
-        None => Ok(String::new()),
-    }
 }
 
 fn check_version_asked(call: &Call) -> Result<(), ApiError> {

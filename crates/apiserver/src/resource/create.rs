@@ -82,6 +82,13 @@ impl Core {
                 .await
             {
                 Ok(revision) => {
+                    if let Err(gone) =
+                        admit::check_namespace(self, kind, namespace, meta::name(&object))
+                    {
+                        // The namespace went while we wrote, and nobody would come to empty it.
+                        let _ = self.store.delete(&key, Expect::Revision(revision)).await;
+                        return Err(gone);
+                    }
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, kind);
                     return Ok(Written {

@@ -55,6 +55,7 @@ impl Core {
         options: &DeleteOptions,
     ) -> Result<Deleted, ApiError> {
         let key = at.key();
+        hook::check_delete(&at.kind, &at.name)?;
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
             let mut live = codec::decode(&entry);

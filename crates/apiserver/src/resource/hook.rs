@@ -11,7 +11,7 @@ use super::Part;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::status::Cause;
+use crate::status::{ApiError, Cause};
 
 pub(crate) use definition::FINALIZER as DEFINITION_FINALIZER;
 
@@ -52,6 +52,19 @@ pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
         all.extend(meta::strings(object.pointer("/spec/finalizers")));
     }
     all
+}
+
+/// Refuses to delete what the server cannot be without.
+pub(super) fn check_delete(kind: &Kind, name: &str) -> Result<(), ApiError> {
+    let needed = kind.hook == Hook::Namespace && matches!(name, "default" | "kube-system");
+    if needed {
+        return Err(ApiError::forbidden(
+            kind,
+            name,
+            "this namespace may not be deleted",
+        ));
+    }
+    Ok(())
 }
 
 /// What the deletion of an object changes in it beyond its metadata.

@@ -80,7 +80,7 @@ impl Core {
                 let uid_or_version_given = !meta::uid(&stated).is_empty()
                     || !meta::text(&stated, "resourceVersion").is_empty();
                 if uid_or_version_given {
-                    check_preconditions(&at.kind, &at.name, &stated, live, Part::Status)?;
+                    check_preconditions(&at.kind, &at.name, &stated, live, false)?;
                 }
             }
             let metadata = meta::metadata_mut(&mut stated);
@@ -147,7 +147,7 @@ fn check_patched(kind: &Kind, name: &str, patched: &Value, live: &Value) -> Resu
             meta::name(&patched)
         )));
     }
-    check_preconditions(kind, name, &patched, live, Part::Status)
+    check_preconditions(kind, name, &patched, live, false)
 }
 
 fn patch_error(kind: &Kind, name: &str, error: &PatchError) -> ApiError {

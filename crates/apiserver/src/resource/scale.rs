@@ -27,7 +27,7 @@ impl Core {
     ) -> Result<Written, ApiError> {
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                check_preconditions(&at.kind, &at.name, body, live, Part::Scale)?;
+                check_preconditions(&at.kind, &at.name, body, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, body)?))
             })
             .await?;
@@ -55,7 +55,7 @@ impl Core {
             .modify(at, Part::Scale, options, |live| {
                 let patched = patch::apply_patch(how, &view(paths, live), body)
                     .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                check_preconditions(&at.kind, &at.name, &patched, live, Part::Scale)?;
+                check_preconditions(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })
             .await?;

@@ -31,7 +31,13 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(&at.kind, &mut body, &at.namespace, Some(&at.name))?;
         self.modify(at, part, options, |live| {
-            check_preconditions(&at.kind, &at.name, &body, live, part)?;
+            check_preconditions(
+                &at.kind,
+                &at.name,
+                &body,
+                live,
+                !at.kind.unconditional_update,
+            )?;
             Ok(Proposal::Object(body.clone()))
         })
         .await
@@ -171,13 +177,14 @@ fn wants_differ(kind: &Kind, object: &Value, live: &Value) -> bool {
         .any(|f| new.get(f) != old.get(f))
 }
 
-/// Checks the resource version and UID that a body carries against the live object.
+/// Checks the resource version and UID that a body carries against the live object; a body
+/// without a version is fine unless one is required.
 pub(super) fn check_preconditions(
     kind: &Kind,
     name: &str,
     body: &Value,
     live: &Value,
-    part: Part,
+    version_required: bool,
 ) -> Result<(), ApiError> {
     let uid = meta::uid(body);
     if !uid.is_empty() && uid != meta::uid(live) {
@@ -188,7 +195,7 @@ pub(super) fn check_preconditions(
         return Err(ApiError::conflict(kind, name, &why));
     }
     match meta::text(body, "resourceVersion") {
-        "" | "0" if kind.unconditional_update || part != Part::Main => Ok(()),
+        "" | "0" if !version_required => Ok(()),
         "" | "0" => {
             let cause = Cause::invalid(
                 "metadata.resourceVersion",

@@ -15,6 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use super::pki::{Pki, PkiError};
 use crate::ApiServer;
 use crate::auth::Identity;
+use crate::core::Closing;
 
 /// Connections that are open at once; more wait in the system's queue.
 const CONNECTIONS: usize = 4096;
@@ -81,6 +82,7 @@ pub(crate) async fn serve(
     let address = listener.local_addr().map_err(ServeError::Address)?;
     let acceptor = TlsAcceptor::from(pki.server_config(address)?);
     let graceful = GracefulShutdown::new();
+    let closing = tokio::sync::watch::Sender::new(false);
     let slots = Arc::new(Semaphore::new(CONNECTIONS));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -101,16 +103,17 @@ pub(crate) async fn serve(
                 }
             },
         };
-        let (server, acceptor, watcher) = (server.clone(), acceptor.clone(), graceful.watcher());
+        let (server, acceptor) = (server.clone(), acceptor.clone());
+        let (watcher, closing) = (graceful.watcher(), Closing(closing.subscribe()));
         tokio::spawn(async move {
             let _slot = slot;
-            if let Err(error) = connection(&server, &acceptor, stream, watcher).await {
+            if let Err(error) = connection(&server, &acceptor, stream, watcher, closing).await {
                 tracing::debug!(error = error.as_ref(), "a connection ended early");
             }
         });
     }
     drop(listener);
-    server.stop();
+    closing.send_replace(true);
     if tokio::time::timeout(FAREWELL, graceful.shutdown())
         .await
         .is_err()
@@ -127,6 +130,7 @@ async fn connection(
     acceptor: &TlsAcceptor,
     stream: TcpStream,
     watcher: hyper_util::server::graceful::Watcher,
+    closing: Closing,
 ) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
     let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
@@ -136,7 +140,7 @@ async fn connection(
         .and_then(<[_]>::first)
         .ok_or("the client showed no certificate")?;
     let identity = Identity::from_certificate(leaf)?;
-    let service = TowerToHyperService::new(server.service(identity));
+    let service = TowerToHyperService::new(server.service_until(identity, closing));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()

@@ -19,7 +19,7 @@ use machinist_store::{Entry, Revision, Watch, WatchError};
 use tokio::time::Instant;
 
 use crate::core::Core;
-use crate::http::{Query, View};
+use crate::http::{Call, Query, View};
 use crate::registry::Kind;
 use crate::resource::VersionMatch;
 use crate::selector::Selector;
@@ -43,13 +43,13 @@ enum Start {
 
 /// Starts a watch as the query asks for.
 pub(crate) fn start(
-    core: &Arc<Core>,
+    call: &Call,
     kind: Arc<Kind>,
     namespace: Option<&str>,
     selector: Selector,
-    query: &Query,
     view: View,
 ) -> Result<Response<Body>, ApiError> {
+    let (core, query) = (&call.core, &call.query);
     let prefix = match selector.only_name() {
         // Other names may begin with this one; the selector sorts them out.
         Some(name) if namespace.is_some() || !kind.namespaced => {
@@ -87,7 +87,7 @@ pub(crate) fn start(
         deadline: Instant::now() + timeout(query),
         next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
         bookmarks,
-        stopped: Box::pin(core.stopped()),
+        stopped: Box::pin(stopped(call)),
         open: Open::new(core.clone()),
         initial,
         pending,
@@ -105,6 +105,23 @@ pub(crate) fn start(
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// Resolves when the server stops, or the listener by which the call came.
+fn stopped(call: &Call) -> impl Future<Output = ()> + Send + 'static {
+    let stopped = call.core.stopped();
+    let closing = call.closing.clone();
+    async move {
+        match closing {
+            Some(closing) => {
+                tokio::select! {
+                    () = stopped => {}
+                    () = closing.closed() => {}
+                }
+            }
+            None => stopped.await,
+        }
+    }
 }
 
 fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
