@@ -108,7 +108,24 @@ async fn only_holders_of_our_certificates_get_in() {
         refused.contains(&address.to_string()) && refused.contains("--listen"),
         "{refused}"
     );
+    // Open watches end, each with a proper last piece; those within the process go on.
+    let (connector, path) = (client(&ours, Some(&ours)), "/api/v1/namespaces?watch=true");
+    let watching = tokio::spawn(async move { get(&connector, address, path).await });
+    common::eventually(&server, "GET /metrics", |_, text| {
+        text.as_str()
+            .unwrap()
+            .contains("apiserver_longrunning_requests{verb=\"WATCH\"} 1")
+    })
+    .await;
+    let mut within = common::watch(&server, "GET /api/v1/namespaces?watch=true").await;
     stop.send(()).unwrap();
+    let watched = tokio::time::timeout(common::PATIENCE, watching)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    assert!(watched.ends_with("\r\n0\r\n\r\n"), "{watched}");
+    assert_eq!(within.next_line().await, "ADDED default");
     tokio::time::timeout(common::PATIENCE, serving)
         .await
         .unwrap()

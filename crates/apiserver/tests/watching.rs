@@ -230,3 +230,15 @@ async fn watches_end_when_the_server_stops() {
     server.stop();
     assert_eq!(events.next().await, None);
 }
+
+#[tokio::test]
+async fn a_watch_ends_with_its_kind() {
+    let server = server().await;
+    create(&server, "a").await;
+    let mut events = watch(&server, &format!("GET {WIDGETS}?watch=true")).await;
+    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.io";
+    ok(&server, &format!("DELETE {definition}"), None).await;
+    assert_eq!(events.next_line().await, "ADDED a");
+    assert_eq!(events.next_line().await, "DELETED a");
+    assert_eq!(events.next().await, None);
+}

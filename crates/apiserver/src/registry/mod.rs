@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use machinist_store::{Entry, Revision, Store};
+use tokio::sync::watch;
 
 pub use definition::DefinitionError;
 pub(crate) use definition::{Names, Spec};
@@ -36,6 +37,8 @@ pub(crate) struct Registry {
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
+    /// Counts the changes, for those who wait for one.
+    changes: watch::Sender<u64>,
 }
 
 impl Registry {
@@ -47,6 +50,7 @@ impl Registry {
             builtins,
             current,
             compiled: Mutex::default(),
+            changes: watch::Sender::new(0),
         })
     }
 
@@ -75,6 +79,12 @@ impl Registry {
         *compiled = next;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(Snapshot::new(kinds));
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Sees every change of the registry from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 }
 

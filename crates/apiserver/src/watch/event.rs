@@ -7,6 +7,7 @@ use machinist_store::{Entry, Event, EventKind, Revision};
 use serde_json::{Value, json};
 
 use crate::codec;
+use crate::core::Core;
 use crate::http::{Shape, View};
 use crate::meta;
 use crate::registry::Kind;
@@ -31,6 +32,15 @@ impl Writer {
             view,
             headers_sent: false,
         }
+    }
+
+    /// Whether the kind is still served.
+    pub(super) fn is_served(&self, core: &Core) -> bool {
+        let kind = &self.kind;
+        let snapshot = core.registry.snapshot();
+        snapshot
+            .find(&kind.group, &kind.version, &kind.plural)
+            .is_some()
     }
 
     /// What exists already, as if it was just added.

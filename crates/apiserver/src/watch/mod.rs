@@ -88,6 +88,7 @@ pub(crate) fn start(
         next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
         bookmarks,
         stopped: Box::pin(stopped(call)),
+        changes: core.registry.changes(),
         open: Open::new(core.clone()),
         initial,
         pending,
@@ -221,7 +222,8 @@ struct Stream {
     next_bookmark: Option<Instant>,
     deadline: Instant,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    #[allow(dead_code, reason = "held for its drop")]
+    /// The changes of the registry: a watch ends with its kind.
+    changes: tokio::sync::watch::Receiver<u64>,
     open: Open,
 }
 
@@ -248,6 +250,16 @@ impl Stream {
             tokio::select! {
                 biased;
                 () = &mut self.stopped => self.watch = None,
+                changed = self.changes.changed() => {
+                    // What was written before the end of the kind is still told.
+                    let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
+                    if ended {
+                        while let Ok(Some(event)) = watch.try_next() {
+                            self.pending.push_back(self.writer.events(&[event]));
+                        }
+                        self.watch = None;
+                    }
+                }
                 event = watch.next() => {
                     let mut events = Vec::with_capacity(1);
                     let mut failed = event.map(|event| events.push(event)).err();
