@@ -26,18 +26,15 @@ impl Document {
     }
 }
 
-/// A hash that is the same on every start, for tags of documents.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    use std::hash::Hasher as _;
-    let mut halves = [0u64; 2];
-    for (seed, half) in halves.iter_mut().enumerate() {
-        // The default hasher has fixed keys; two passes with different starts give 128 bits.
-        let mut hasher = std::hash::DefaultHasher::new();
-        hasher.write_usize(seed);
-        hasher.write(bytes);
-        *half = hasher.finish();
+/// A hash of a document's text, for its tag.
+fn hash(bytes: &[u8]) -> String {
+    use sha2::{Digest as _, Sha256};
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02X}");
     }
-    format!("{:016X}{:016X}", halves[0], halves[1])
+    text
 }
 
 /// The kinds at one moment.
