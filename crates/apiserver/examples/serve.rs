@@ -1,4 +1,4 @@
-//! A server in memory for trying things out: `serve KUBECONFIG [CRD.json…]` listens on a free port
+//! A server in memory for trying things out: `serve KUBECONFIG [CRD…]` listens on a free port
 //! of the loopback interface, writes a kubeconfig, and serves until Ctrl-C.
 
 use machinist_apiserver::{ApiServer, Options, Pki, Store, tls};
@@ -8,12 +8,15 @@ type Error = Box<dyn std::error::Error>;
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
-    let kubeconfig = arguments.next().ok_or("usage: serve KUBECONFIG [CRD.json…]")?;
+    let kubeconfig = arguments.next().ok_or("usage: serve KUBECONFIG [CRD…]")?;
     let mut crds = Vec::new();
     for path in arguments {
-        crds.push(serde_json::from_str(&std::fs::read_to_string(path)?)?);
+        crds.push(serde_saphyr::from_str(&std::fs::read_to_string(path)?)?);
     }
-    let options = Options { crds, ..Options::default() };
+    let options = Options {
+        crds,
+        ..Options::default()
+    };
     let server = ApiServer::new(Store::memory(), options).await?;
     let listener = tls::bind("127.0.0.1:0").await?;
     let pki = Pki::load_or_create(&std::path::Path::new(&kubeconfig).with_extension("pki"))?;

@@ -14,12 +14,19 @@ pub(crate) fn encode(object: &Value) -> Bytes {
     let mut out = Vec::with_capacity(1024);
     let empty = Map::new();
     let fields = object.as_object().unwrap_or(&empty);
-    let metadata = fields.get("metadata").and_then(Value::as_object).unwrap_or(&empty);
+    let metadata = fields
+        .get("metadata")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
     out.extend_from_slice(OPENING);
     let kept = metadata.iter().filter(|(key, _)| *key != "resourceVersion");
     write_members(&mut out, kept, true);
     out.push(b'}');
-    write_members(&mut out, fields.iter().filter(|(key, _)| *key != "metadata"), false);
+    write_members(
+        &mut out,
+        fields.iter().filter(|(key, _)| *key != "metadata"),
+        false,
+    );
     out.push(b'}');
     out.into()
 }
@@ -57,8 +64,7 @@ pub(crate) fn decode_value(value: &[u8]) -> Value {
 
 /// Writes a resource version into an object.
 pub(crate) fn set_resource_version(object: &mut Value, revision: u64) {
-    crate::meta::metadata_mut(object)
-        .insert("resourceVersion".into(), revision.to_string().into());
+    crate::meta::metadata_mut(object).insert("resourceVersion".into(), revision.to_string().into());
 }
 
 /// Appends the JSON of an entry, with its resource version, without parsing it.

@@ -11,6 +11,18 @@ use crate::registry::Registry;
 /// Text for `/metrics` from the program around the server.
 pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 
+/// Says when the way by which a request came is about to close.
+#[derive(Debug, Clone)]
+pub(crate) struct Closing(pub(crate) watch::Receiver<bool>);
+
+impl Closing {
+    /// Resolves when it closes.
+    pub(crate) async fn closed(mut self) {
+        // A listener that is gone has closed as well.
+        let _ = self.0.wait_for(|closing| *closing).await;
+    }
+}
+
 /// The shared state of one server.
 pub(crate) struct Core {
     pub(crate) store: Store,
@@ -31,7 +43,14 @@ impl Core {
         extra_metrics: Option<ExtraMetrics>,
     ) -> Self {
         let metrics = Metrics::default();
-        Self { store, registry, metrics, version, extra_metrics, stop: watch::Sender::new(false) }
+        Self {
+            store,
+            registry,
+            metrics,
+            version,
+            extra_metrics,
+            stop: watch::Sender::new(false),
+        }
     }
 
     /// Tells every stream and connection to end.
@@ -41,10 +60,6 @@ impl Core {
 
     /// Resolves when the server is to stop.
     pub(crate) fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut receiver = self.stop.subscribe();
-        async move {
-            // A server that is gone has stopped as well.
-            let _ = receiver.wait_for(|stopped| *stopped).await;
-        }
+        Closing(self.stop.subscribe()).closed()
     }
 }

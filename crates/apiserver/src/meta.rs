@@ -60,7 +60,10 @@ pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
 /// The object under `field`, made when it is missing or of a wrong type.
 pub(crate) fn child_mut<'a>(object: &'a mut Value, field: &str) -> &'a mut Map<String, Value> {
     let map = as_map(object);
-    as_map(map.entry(field).or_insert_with(|| Value::Object(Map::new())))
+    as_map(
+        map.entry(field)
+            .or_insert_with(|| Value::Object(Map::new())),
+    )
 }
 
 /// The value as a map, made one when it is not.

@@ -34,8 +34,14 @@ impl Metrics {
     /// Counts an answered request; watches count when they start.
     pub(crate) fn answered(&self, verb: &str, resource: &str, code: u16, took: Duration) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        *inner.requests.entry((verb.into(), resource.into(), code)).or_default() += 1;
-        let histogram = inner.durations.entry((verb.into(), resource.into())).or_default();
+        *inner
+            .requests
+            .entry((verb.into(), resource.into(), code))
+            .or_default() += 1;
+        let histogram = inner
+            .durations
+            .entry((verb.into(), resource.into()))
+            .or_default();
         let seconds = took.as_secs_f64();
         for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
             *bucket += u64::from(seconds <= bound);
@@ -58,7 +64,9 @@ impl Metrics {
     pub(crate) fn render(&self) -> String {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();
-        out.push_str("# HELP apiserver_request_total Requests answered, by verb, resource and code.\n");
+        out.push_str(
+            "# HELP apiserver_request_total Requests answered, by verb, resource and code.\n",
+        );
         out.push_str("# TYPE apiserver_request_total counter\n");
         for ((verb, resource, code), count) in &inner.requests {
             let _ = writeln!(
@@ -66,7 +74,9 @@ impl Metrics {
                 "apiserver_request_total{{verb=\"{verb}\",resource=\"{resource}\",code=\"{code}\"}} {count}"
             );
         }
-        out.push_str("# HELP apiserver_request_duration_seconds Time to answer, by verb and resource.\n");
+        out.push_str(
+            "# HELP apiserver_request_duration_seconds Time to answer, by verb and resource.\n",
+        );
         out.push_str("# TYPE apiserver_request_duration_seconds histogram\n");
         for ((verb, resource), histogram) in &inner.durations {
             let labels = format!("verb=\"{verb}\",resource=\"{resource}\"");
@@ -74,7 +84,11 @@ impl Metrics {
             for (count, bound) in histogram.buckets.iter().zip(BOUNDS) {
                 let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}");
             }
-            let _ = writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", histogram.count);
+            let _ = writeln!(
+                out,
+                "{name}_bucket{{{labels},le=\"+Inf\"}} {}",
+                histogram.count
+            );
             let _ = writeln!(out, "{name}_sum{{{labels}}} {}", histogram.sum);
             let _ = writeln!(out, "{name}_count{{{labels}}} {}", histogram.count);
         }

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::auth::Identity;
-use crate::core::{Core, ExtraMetrics};
+use crate::core::{Closing, Core, ExtraMetrics};
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -79,23 +79,45 @@ impl ApiServer {
     /// # Errors
     /// When a definition is refused, or when the store does not take a write.
     pub async fn new(store: Store, options: Options) -> Result<Self, StartError> {
-        let Options { crds, version, extra_metrics } = options;
-        let version = if version.is_empty() { env!("CARGO_PKG_VERSION").to_owned() } else { version };
+        let Options {
+            crds,
+            version,
+            extra_metrics,
+        } = options;
+        let version = if version.is_empty() {
+            env!("CARGO_PKG_VERSION").to_owned()
+        } else {
+            version
+        };
         let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
         core.registry.reload(&core.store);
-        for name in NAMESPACES {
-            ensure_namespace(&core, name).await?;
-        }
+        // Together, so that they share one commit of the store.
+        futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
         for definition in crds {
             ensure_definition(&core, definition).await?;
         }
         let background = tokio::spawn(background::run(core.clone()));
-        Ok(Self { core, _background: Arc::new(Background(background)) })
+        Ok(Self {
+            core,
+            _background: Arc::new(Background(background)),
+        })
     }
 
     /// The server as a service for callers within the process, who are taken for `identity`.
     pub fn service(&self, identity: Identity) -> ApiService {
-        ApiService { core: self.core.clone(), identity }
+        ApiService {
+            core: self.core.clone(),
+            identity,
+            closing: None,
+        }
+    }
+
+    /// The same for callers on a socket, whose watches end when the listener closes.
+    pub(crate) fn service_until(&self, identity: Identity, closing: Closing) -> ApiService {
+        ApiService {
+            closing: Some(closing),
+            ..self.service(identity)
+        }
     }
 
     /// Serves over TLS until `shutdown` resolves; watches then end, and open requests finish.
@@ -111,7 +133,7 @@ impl ApiServer {
         tls::serve(self, listener, pki, shutdown).await
     }
 
-    /// Ends every watch; for a program that is about to go.
+    /// Ends every watch and the background work; for a program that is about to go.
     pub fn stop(&self) {
         self.core.stop();
     }
@@ -123,12 +145,22 @@ impl ApiServer {
 }
 
 async fn ensure_namespace(core: &Core, name: &str) -> Result<(), StartError> {
-    let kind = core.registry.snapshot().find("", "v1", "namespaces").ok_or(StartError::Missing("Namespace"))?;
+    let kind = core
+        .registry
+        .snapshot()
+        .find("", "v1", "namespaces")
+        .ok_or(StartError::Missing("Namespace"))?;
     let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    match core.create(&kind, "", body, &WriteOptions::internal(MANAGER)).await {
+    match core
+        .create(&kind, "", body, &WriteOptions::internal(MANAGER))
+        .await
+    {
         Ok(_) => Ok(()),
         Err(error) if error.reason == "AlreadyExists" => Ok(()),
-        Err(source) => Err(StartError::Prepare { what: format!("namespace {name}"), source }),
+        Err(source) => Err(StartError::Prepare {
+            what: format!("namespace {name}"),
+            source,
+        }),
     }
 }
 
@@ -140,12 +172,19 @@ async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), Sta
         .ok_or(StartError::Missing("CustomResourceDefinition"))?;
     meta::as_map(&mut definition).remove("status");
     let name = meta::name(&definition).to_owned();
-    let at = Address { kind, namespace: String::new(), name: name.clone() };
+    let at = Address {
+        kind,
+        namespace: String::new(),
+        name: name.clone(),
+    };
     let options = WriteOptions::internal(MANAGER);
     core.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
         .await
         .map(|_| ())
-        .map_err(|source| StartError::Prepare { what: format!("definition {name}"), source })
+        .map_err(|source| StartError::Prepare {
+            what: format!("definition {name}"),
+            source,
+        })
 }
 
 /// An [`ApiServer`] as a tower service, for one caller.
@@ -153,6 +192,7 @@ async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), Sta
 pub struct ApiService {
     core: Arc<Core>,
     identity: Identity,
+    closing: Option<Closing>,
 }
 
 impl<B> tower::Service<Request<B>> for ApiService
@@ -172,6 +212,9 @@ where
         let core = self.core.clone();
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.identity.clone());
+        if let Some(closing) = &self.closing {
+            request.extensions_mut().insert(closing.clone());
+        }
         Box::pin(async move { Ok(crate::http::handle(core, request).await) })
     }
 }

@@ -36,13 +36,21 @@ pub struct Cause {
 impl Cause {
     /// A value that is wrong, shown as it stands.
     pub fn invalid(field: &str, value: &str, detail: &str) -> Self {
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {value}: {detail}"))
+        Self::new(
+            "FieldValueInvalid",
+            field,
+            format!("Invalid value: {value}: {detail}"),
+        )
     }
 
     /// A value that is missing.
     pub fn required(field: &str, detail: &str) -> Self {
         let sep = if detail.is_empty() { "" } else { ": " };
-        Self::new("FieldValueRequired", field, format!("Required value{sep}{detail}"))
+        Self::new(
+            "FieldValueRequired",
+            field,
+            format!("Required value{sep}{detail}"),
+        )
     }
 
     /// A field that may not be set or changed here.
@@ -52,14 +60,24 @@ impl Cause {
 
     /// A cause with a reason of its own.
     pub fn new(reason: &str, field: &str, message: String) -> Self {
-        Self { reason: reason.into(), message, field: field.into() }
+        Self {
+            reason: reason.into(),
+            message,
+            field: field.into(),
+        }
     }
 }
 
 impl ApiError {
     /// An answer with this code, reason and message and no details.
     pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Map::new(), continue_token: None }
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            details: Map::new(),
+            continue_token: None,
+        }
     }
 
     /// The request cannot be understood.
@@ -165,7 +183,8 @@ impl ApiError {
     pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
         let message = format!("Too large resource version: {asked}, current: {current}");
         let mut error = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
-        let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+        let cause =
+            json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
         error.details.insert("causes".into(), json!([cause]));
         error.details.insert("retryAfterSeconds".into(), json!(1));
         error
@@ -177,19 +196,28 @@ impl ApiError {
             "the body of the request was in an unknown format - accepted media types include: {}",
             supported.join(", ")
         );
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "UnsupportedMediaType",
+            message,
+        )
     }
 
     /// The client accepts nothing that we can write.
     pub fn not_acceptable() -> Self {
-        let message = "only the following media types are accepted: application/json, application/yaml";
+        let message =
+            "only the following media types are accepted: application/json, application/yaml";
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
     }
 
     /// The body is larger than the limit.
     pub fn too_large(limit: usize) -> Self {
         let message = format!("Request entity too large: limit is {limit}");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "RequestEntityTooLarge",
+            message,
+        )
     }
 
     /// Nobody vouches for the caller.

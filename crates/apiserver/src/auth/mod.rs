@@ -43,10 +43,19 @@ impl Identity {
     pub fn from_certificate(der: &[u8]) -> Result<Self, IdentityError> {
         let (_, certificate) = X509Certificate::from_der(der).map_err(IdentityError::Unreadable)?;
         let subject = certificate.subject();
-        let user = subject.iter_common_name().next().and_then(|name| name.as_str().ok());
-        let user = user.filter(|u| !u.is_empty()).ok_or(IdentityError::Nameless)?.to_owned();
+        let user = subject
+            .iter_common_name()
+            .next()
+            .and_then(|name| name.as_str().ok());
+        let user = user
+            .filter(|u| !u.is_empty())
+            .ok_or(IdentityError::Nameless)?
+            .to_owned();
         let organisations = subject.iter_organization().filter_map(|o| o.as_str().ok());
-        let groups = organisations.chain(["system:authenticated"]).map(str::to_owned).collect();
+        let groups = organisations
+            .chain(["system:authenticated"])
+            .map(str::to_owned)
+            .collect();
         Ok(Self { user, groups })
     }
 }

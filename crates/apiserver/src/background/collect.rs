@@ -8,17 +8,25 @@ use crate::codec;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::Kind;
-use crate::resource::{Address, DeleteOptions, FOREGROUND, ORPHAN, Part, Propagation, WriteOptions};
+use crate::resource::{
+    Address, DeleteOptions, FOREGROUND, ORPHAN, Part, Propagation, WriteOptions,
+};
 use crate::status::ApiError;
 
 /// Looks at one object and does the one thing that is due, if any.
 pub(super) async fn object(core: &Core, index: &Index, key: &str) -> Result<(), ApiError> {
-    let Some((at, object)) = find(core, key) else { return Ok(()) };
+    let Some((at, object)) = find(core, key) else {
+        return Ok(());
+    };
     if meta::is_deleting(&object) {
         return owner(core, index, &at, &object).await;
     }
-    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-    let Some(owners) = owners.filter(|o| !o.is_empty()) else { return Ok(()) };
+    let owners = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
+    let Some(owners) = owners.filter(|o| !o.is_empty()) else {
+        return Ok(());
+    };
     let gone: Vec<&str> = owners
         .iter()
         .filter(|owner| is_gone(core, owner, &at.namespace))
@@ -48,7 +56,9 @@ async fn owner(core: &Core, index: &Index, at: &Address, object: &Value) -> Resu
     if finalizers.contains(&FOREGROUND) {
         let mut left = false;
         for key in index.dependents_of(uid) {
-            let Some((dependent, object)) = find(core, &key) else { continue };
+            let Some((dependent, object)) = find(core, &key) else {
+                continue;
+            };
             left |= blocks(&object, uid);
             if !meta::is_deleting(&object) {
                 delete(core, &dependent, &object, Propagation::Foreground).await?;
@@ -63,19 +73,32 @@ async fn owner(core: &Core, index: &Index, at: &Address, object: &Value) -> Resu
 
 /// Whether a dependent holds back its owner's deletion.
 fn blocks(dependent: &Value, owner: &str) -> bool {
-    let owners = dependent.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-    owners.into_iter().flatten().any(|o| o["uid"] == owner && o["blockOwnerDeletion"] == true)
+    let owners = dependent
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
+    owners
+        .into_iter()
+        .flatten()
+        .any(|o| o["uid"] == owner && o["blockOwnerDeletion"] == true)
 }
 
 /// Whether an owner is certainly not there. A kind that is not served says nothing about its
 /// objects, so such an owner counts as there.
 fn is_gone(core: &Core, owner: &Value, namespace: &str) -> bool {
     let text = |field: &str| owner[field].as_str().unwrap_or_default();
-    let Some(kind) = core.registry.snapshot().find_kind(text("apiVersion"), text("kind")) else { return false };
+    let Some(kind) = core
+        .registry
+        .snapshot()
+        .find_kind(text("apiVersion"), text("kind"))
+    else {
+        return false;
+    };
     if kind.namespaced && namespace.is_empty() {
         return false;
     }
-    let Some(entry) = core.store.get(&kind.key(namespace, text("name"))) else { return true };
+    let Some(entry) = core.store.get(&kind.key(namespace, text("name"))) else {
+        return true;
+    };
     meta::uid(&codec::decode_value(&entry.value)) != text("uid")
 }
 
@@ -88,10 +111,19 @@ pub(super) fn find(core: &Core, key: &str) -> Option<(Address, Value)> {
 
 /// Where an object lives.
 pub(super) fn address(kind: std::sync::Arc<Kind>, object: &Value) -> Address {
-    Address { namespace: meta::namespace(object).to_owned(), name: meta::name(object).to_owned(), kind }
+    Address {
+        namespace: meta::namespace(object).to_owned(),
+        name: meta::name(object).to_owned(),
+        kind,
+    }
 }
 
-async fn delete(core: &Core, at: &Address, object: &Value, propagation: Propagation) -> Result<(), ApiError> {
+async fn delete(
+    core: &Core,
+    at: &Address,
+    object: &Value,
+    propagation: Propagation,
+) -> Result<(), ApiError> {
     let options = DeleteOptions {
         uid: Some(meta::uid(object).to_owned()),
         propagation: Some(propagation),

@@ -18,14 +18,22 @@ pub(super) async fn events(core: &Core) {
         for entry in core.store.list(&kind.prefix, None, None).entries {
             if last_seen(&codec::decode_value(&entry.value)) < oldest {
                 // Whoever changed it meanwhile has seen it again.
-                let _ = core.store.delete(&entry.key, Expect::Revision(entry.modified)).await;
+                let _ = core
+                    .store
+                    .delete(&entry.key, Expect::Revision(entry.modified))
+                    .await;
             }
         }
     }
 }
 
 fn last_seen(event: &Value) -> Timestamp {
-    let times = ["/metadata/creationTimestamp", "/lastTimestamp", "/eventTime", "/series/lastObservedTime"];
+    let times = [
+        "/metadata/creationTimestamp",
+        "/lastTimestamp",
+        "/eventTime",
+        "/series/lastObservedTime",
+    ];
     times
         .into_iter()
         .filter_map(|at| event.pointer(at)?.as_str()?.parse().ok())

@@ -36,20 +36,28 @@ pub(super) struct Index {
 impl Index {
     /// Takes note of an object; gives what was noted if it matters.
     pub(super) fn put(&mut self, key: &str, value: &[u8]) -> Option<&Facts> {
-        let matters = contains(value, b"\"ownerReferences\"") || contains(value, b"\"deletionTimestamp\"");
+        let matters =
+            contains(value, b"\"ownerReferences\"") || contains(value, b"\"deletionTimestamp\"");
         if !matters {
             self.forget(key);
             return None;
         }
         let object = codec::decode_value(value);
-        let facts = Facts { owners: owner_uids(&object), deleting: meta::is_deleting(&object) };
+        let facts = Facts {
+            owners: owner_uids(&object),
+            deleting: meta::is_deleting(&object),
+        };
         self.forget(key);
         for owner in &facts.owners {
-            self.dependents.entry(owner.clone()).or_default().insert(key.to_owned());
+            self.dependents
+                .entry(owner.clone())
+                .or_default()
+                .insert(key.to_owned());
         }
         if facts.deleting {
             self.unfinished.insert(key.to_owned());
-            self.waiting.insert(meta::uid(&object).to_owned(), key.to_owned());
+            self.waiting
+                .insert(meta::uid(&object).to_owned(), key.to_owned());
         }
         self.facts.insert(key.to_owned(), facts);
         self.facts.get(key)
@@ -62,12 +70,19 @@ impl Index {
         let uid = meta::uid(&object);
         self.waiting.remove(uid);
         let mut touched = self.dependents_of(uid);
-        touched.extend(owner_uids(&object).iter().filter_map(|owner| self.waiting.get(owner)).cloned());
+        touched.extend(
+            owner_uids(&object)
+                .iter()
+                .filter_map(|owner| self.waiting.get(owner))
+                .cloned(),
+        );
         touched
     }
 
     fn forget(&mut self, key: &str) {
-        let Some(facts) = self.facts.remove(key) else { return };
+        let Some(facts) = self.facts.remove(key) else {
+            return;
+        };
         for owner in facts.owners {
             if let Some(keys) = self.dependents.get_mut(&owner) {
                 keys.remove(key);
@@ -81,7 +96,12 @@ impl Index {
 
     /// The keys of the objects that name this owner.
     pub(super) fn dependents_of(&self, uid: &str) -> Vec<String> {
-        self.dependents.get(uid).into_iter().flatten().cloned().collect()
+        self.dependents
+            .get(uid)
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
     }
 
     /// The keys of the objects that wait to be deleted.
@@ -101,10 +121,19 @@ impl Index {
 }
 
 fn owner_uids(object: &Value) -> Vec<String> {
-    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-    owners.into_iter().flatten().filter_map(|o| o["uid"].as_str()).map(str::to_owned).collect()
+    let owners = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
+    owners
+        .into_iter()
+        .flatten()
+        .filter_map(|o| o["uid"].as_str())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
+    haystack
+        .windows(needle.len())
+        .any(|window| window == needle)
 }

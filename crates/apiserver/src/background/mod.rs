@@ -47,10 +47,16 @@ async fn work(core: &Core) {
 
 async fn round(core: &Core) -> WatchError {
     let page = core.store.list("/", None, None);
-    let mut janitor = Janitor { core, index: Index::default(), dirty: BTreeSet::new() };
+    let mut janitor = Janitor {
+        core,
+        index: Index::default(),
+        dirty: BTreeSet::new(),
+    };
     for entry in &page.entries {
         if let Some(facts) = janitor.index.put(&entry.key, &entry.value) {
-            janitor.dirty.extend(facts.is_concerned().then(|| entry.key.to_string()));
+            janitor
+                .dirty
+                .extend(facts.is_concerned().then(|| entry.key.to_string()));
         }
     }
     let mut watch = match core.store.watch("/", page.revision) {
@@ -112,7 +118,9 @@ impl Janitor<'_> {
         if !self.index.has_unfinished() {
             return Vec::new();
         }
-        let Some(kind) = self.core.registry.snapshot().owner_of_key(key) else { return Vec::new() };
+        let Some(kind) = self.core.registry.snapshot().owner_of_key(key) else {
+            return Vec::new();
+        };
         let mut containers = vec![format!("{DEFINITIONS}{}", kind.qualified())];
         if kind.namespaced
             && let Some((namespace, _)) = key[kind.prefix.len()..].split_once('/')

@@ -12,7 +12,9 @@ use crate::status::ApiError;
 
 /// Empties a namespace or definition that is being deleted, and lets it go when it is empty.
 pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
-    let Some((at, object)) = find(core, key) else { return Ok(()) };
+    let Some((at, object)) = find(core, key) else {
+        return Ok(());
+    };
     if !meta::is_deleting(&object) {
         return Ok(());
     }
@@ -30,7 +32,10 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
         }
         Hook::Definition => {
             let mut left = 0;
-            for kind in kinds.iter().filter(|k| !k.builtin && k.qualified() == at.name) {
+            for kind in kinds
+                .iter()
+                .filter(|k| !k.builtin && k.qualified() == at.name)
+            {
                 left += empty(core, kind, None).await?;
             }
             if left == 0 && meta::finalizers(&object).contains(&DEFINITION_FINALIZER) {
@@ -43,9 +48,17 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
 }
 
 /// Deletes all objects of a kind; gives how many wait for their finalizers.
-async fn empty(core: &Core, kind: &std::sync::Arc<Kind>, namespace: Option<&str>) -> Result<usize, ApiError> {
+async fn empty(
+    core: &Core,
+    kind: &std::sync::Arc<Kind>,
+    namespace: Option<&str>,
+) -> Result<usize, ApiError> {
     let mut waiting = 0;
-    for entry in core.store.list(&kind.keys_in(namespace), None, None).entries {
+    for entry in core
+        .store
+        .list(&kind.keys_in(namespace), None, None)
+        .entries
+    {
         let object = codec::decode(&entry);
         if meta::is_deleting(&object) {
             waiting += 1;

@@ -22,7 +22,10 @@ pub(crate) struct Format {
 
 impl Format {
     /// Plain JSON.
-    pub(crate) const JSON: Self = Self { shape: Shape::Object, yaml: false };
+    pub(crate) const JSON: Self = Self {
+        shape: Shape::Object,
+        yaml: false,
+    };
 }
 
 /// One entry of an `Accept` header.
@@ -35,7 +38,10 @@ pub(crate) struct MediaType<'a> {
 impl MediaType<'_> {
     /// A parameter; empty when it is absent.
     pub(crate) fn param(&self, key: &str) -> &str {
-        self.params.iter().find(|(k, _)| *k == key).map_or("", |(_, v)| v)
+        self.params
+            .iter()
+            .find(|(k, _)| *k == key)
+            .map_or("", |(_, v)| v)
     }
 }
 
@@ -46,7 +52,10 @@ pub(crate) fn media_types(header: &str) -> Vec<MediaType<'_>> {
         .map(|entry| {
             let mut parts = entry.split(';').map(str::trim);
             let name = parts.next().unwrap_or_default();
-            let params = parts.filter_map(|p| p.split_once('=')).map(|(k, v)| (k.trim(), v.trim())).collect();
+            let params = parts
+                .filter_map(|p| p.split_once('='))
+                .map(|(k, v)| (k.trim(), v.trim()))
+                .collect();
             MediaType { name, params }
         })
         .collect()
@@ -54,7 +63,9 @@ pub(crate) fn media_types(header: &str) -> Vec<MediaType<'_>> {
 
 /// The first form that the client accepts and that we can write.
 pub(crate) fn negotiate(header: Option<&str>) -> Result<Format, ApiError> {
-    let Some(header) = header.filter(|h| !h.trim().is_empty()) else { return Ok(Format::JSON) };
+    let Some(header) = header.filter(|h| !h.trim().is_empty()) else {
+        return Ok(Format::JSON);
+    };
     for media in media_types(header) {
         let yaml = match media.name {
             "application/json" | "*/*" | "application/*" => false,
@@ -64,7 +75,11 @@ pub(crate) fn negotiate(header: Option<&str>) -> Result<Format, ApiError> {
         let shape = match (media.param("as"), media.param("g"), media.param("v")) {
             ("", _, _) => Shape::Object,
             ("Table", "meta.k8s.io", "v1" | "v1beta1") => Shape::Table,
-            ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1" | "v1beta1") => Shape::Metadata,
+            (
+                "PartialObjectMetadata" | "PartialObjectMetadataList",
+                "meta.k8s.io",
+                "v1" | "v1beta1",
+            ) => Shape::Metadata,
             _ => continue,
         };
         return Ok(Format { shape, yaml });
@@ -83,8 +98,14 @@ mod tests {
             (None, Some((Shape::Object, false))),
             (Some("*/*"), Some((Shape::Object, false))),
             (Some(table), Some((Shape::Table, false))),
-            (Some("application/vnd.kubernetes.protobuf,application/json"), Some((Shape::Object, false))),
-            (Some("application/json;as=Nothing;v=v1;g=meta.k8s.io, application/yaml"), Some((Shape::Object, true))),
+            (
+                Some("application/vnd.kubernetes.protobuf,application/json"),
+                Some((Shape::Object, false)),
+            ),
+            (
+                Some("application/json;as=Nothing;v=v1;g=meta.k8s.io, application/yaml"),
+                Some((Shape::Object, true)),
+            ),
             (Some("application/vnd.kubernetes.protobuf"), None),
         ] {
             let found = negotiate(header).ok().map(|f| (f.shape, f.yaml));

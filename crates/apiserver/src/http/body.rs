@@ -26,7 +26,9 @@ pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
     match Limited::new(body, LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
-        Err(error) => Err(ApiError::bad_request(format!("the body could not be read: {error}"))),
+        Err(error) => Err(ApiError::bad_request(format!(
+            "the body could not be read: {error}"
+        ))),
     }
 }
 
@@ -36,7 +38,10 @@ pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiErr
     match media {
         "" | "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
-        _ => Err(ApiError::unsupported_media_type(&["application/json", "application/yaml"])),
+        _ => Err(ApiError::unsupported_media_type(&[
+            "application/json",
+            "application/yaml",
+        ])),
     }
 }
 
@@ -44,10 +49,17 @@ pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiErr
 pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Node { path: String::new(), duplicates: &mut duplicates }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|error| ApiError::bad_request(format!("couldn't get version/kind; json parse error: {error}")))?;
+    let value = Node {
+        path: String::new(),
+        duplicates: &mut duplicates,
+    }
+    .deserialize(&mut reader)
+    .and_then(|value| reader.end().map(|()| value))
+    .map_err(|error| {
+        ApiError::bad_request(format!(
+            "couldn't get version/kind; json parse error: {error}"
+        ))
+    })?;
     Ok(Decoded { value, duplicates })
 }
 
@@ -56,10 +68,14 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return json(bytes);
     }
-    let invalid = |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
+    let invalid =
+        |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|e| invalid(e.to_string()))?;
     let value = serde_saphyr::from_str(text).map_err(|e| invalid(e.to_string()))?;
-    Ok(Decoded { value, duplicates: Vec::new() })
+    Ok(Decoded {
+        value,
+        duplicates: Vec::new(),
+    })
 }
 
 struct Node<'a> {
@@ -99,7 +115,9 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -114,7 +132,10 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut list = Vec::new();
         loop {
             let path = format!("{}[{}]", self.path, list.len());
-            match items.next_element_seed(Node { path, duplicates: self.duplicates })? {
+            match items.next_element_seed(Node {
+                path,
+                duplicates: self.duplicates,
+            })? {
                 Some(item) => list.push(item),
                 None => return Ok(Value::Array(list)),
             }
@@ -124,14 +145,21 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
-            let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
+            let path = if self.path.is_empty() {
+                key.clone()
+            } else {
+                format!("{}.{key}", self.path)
+            };
             if map.contains_key(&key) {
                 self.duplicates.push(path.clone());
             }
             if self.duplicates.len() > 100 {
                 return Err(A::Error::custom("too many duplicate fields"));
             }
-            let value = fields.next_value_seed(Node { path, duplicates: self.duplicates })?;
+            let value = fields.next_value_seed(Node {
+                path,
+                duplicates: self.duplicates,
+            })?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))
@@ -145,7 +173,10 @@ mod tests {
     #[test]
     fn duplicates_are_named_and_the_last_one_counts() {
         let decoded = json(br#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 3.5}"#).unwrap();
-        assert_eq!(decoded.value, serde_json::json!({"a": 3.5, "b": [{"c": 2}]}));
+        assert_eq!(
+            decoded.value,
+            serde_json::json!({"a": 3.5, "b": [{"c": 2}]})
+        );
         assert_eq!(decoded.duplicates, ["b[0].c", "a"]);
     }
 
@@ -153,16 +184,29 @@ mod tests {
     fn nonsense_is_refused() {
         let deep = "[".repeat(100_000);
         for text in ["", "{", "{} {}", "\u{1}", deep.as_str()] {
-            assert_eq!(json(text.as_bytes()).unwrap_err().code, 400, "{}", &text[..text.len().min(9)]);
+            assert_eq!(
+                json(text.as_bytes()).unwrap_err().code,
+                400,
+                "{}",
+                &text[..text.len().min(9)]
+            );
         }
-        assert_eq!(decode("application/vnd.kubernetes.protobuf", b"k8s").unwrap_err().code, 415);
+        assert_eq!(
+            decode("application/vnd.kubernetes.protobuf", b"k8s")
+                .unwrap_err()
+                .code,
+            415
+        );
         assert_eq!(json(b"\"\xff\"").unwrap_err().code, 400);
     }
 
     #[test]
     fn yaml_is_read() {
         let decoded = yaml(b"a: 1\nb:\n- c: x\n  d: true\n").unwrap();
-        assert_eq!(decoded.value, serde_json::json!({"a": 1, "b": [{"c": "x", "d": true}]}));
+        assert_eq!(
+            decoded.value,
+            serde_json::json!({"a": 1, "b": [{"c": "x", "d": true}]})
+        );
         assert_eq!(yaml(b"a: [").unwrap_err().code, 400);
     }
 }

@@ -11,7 +11,11 @@ use crate::registry::{Kind, Snapshot, api_version};
 use crate::status::ApiError;
 
 /// Answers everything below `/api` and `/apis` that is not a resource.
-pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -> Result<Response<Body>, ApiError> {
+pub(crate) fn answer(
+    snapshot: &Snapshot,
+    parts: &[&str],
+    headers: &HeaderMap,
+) -> Result<Response<Body>, ApiError> {
     let plain = "application/json";
     let (name, content_type, make): (String, &str, Box<dyn FnOnce() -> Value + '_>) = match parts {
         [root @ ("api" | "apis")] => {
@@ -32,13 +36,26 @@ pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -
             }
         }
         ["apis", group] => {
-            let versions = snapshot.groups().remove(*group).ok_or_else(ApiError::no_such_path)?;
-            (format!("apis/{group}"), plain, Box::new(move || one_group(group, &versions)))
+            let versions = snapshot
+                .groups()
+                .remove(*group)
+                .ok_or_else(ApiError::no_such_path)?;
+            (
+                format!("apis/{group}"),
+                plain,
+                Box::new(move || one_group(group, &versions)),
+            )
         }
-        ["api", version] => (format!("api/{version}"), plain, Box::new(|| resources(snapshot, "", version))),
-        ["apis", group, version] => {
-            (format!("apis/{group}/{version}"), plain, Box::new(|| resources(snapshot, group, version)))
-        }
+        ["api", version] => (
+            format!("api/{version}"),
+            plain,
+            Box::new(|| resources(snapshot, "", version)),
+        ),
+        ["apis", group, version] => (
+            format!("apis/{group}/{version}"),
+            plain,
+            Box::new(|| resources(snapshot, group, version)),
+        ),
         _ => return Err(ApiError::no_such_path()),
     };
     if let ["api", version] | ["apis", _, version] = parts {
@@ -93,7 +110,8 @@ fn one_group(group: &str, versions: &[String]) -> Value {
 }
 
 fn group_entry(group: &str, versions: &[String]) -> Value {
-    let entry = |version: &String| json!({"groupVersion": api_version(group, version), "version": version});
+    let entry =
+        |version: &String| json!({"groupVersion": api_version(group, version), "version": version});
     json!({
         "name": group,
         "versions": versions.iter().map(entry).collect::<Vec<_>>(),
@@ -146,7 +164,10 @@ type GroupVersionKind = (String, String, String);
 fn subresources(kind: &Kind) -> Vec<(&'static str, GroupVersionKind)> {
     let mut list = Vec::new();
     if kind.status {
-        list.push(("status", (kind.group.clone(), kind.version.clone(), kind.kind.clone())));
+        list.push((
+            "status",
+            (kind.group.clone(), kind.version.clone(), kind.kind.clone()),
+        ));
     }
     if kind.scale.is_some() {
         list.push(("scale", ("autoscaling".into(), "v1".into(), "Scale".into())));
@@ -163,8 +184,11 @@ fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value
             let versions: Vec<Value> = versions
                 .iter()
                 .map(|version| {
-                    let resources: Vec<Value> =
-                        snapshot.in_version(group, version).iter().map(|k| aggregated_resource(k)).collect();
+                    let resources: Vec<Value> = snapshot
+                        .in_version(group, version)
+                        .iter()
+                        .map(|k| aggregated_resource(k))
+                        .collect();
                     json!({"version": version, "resources": resources, "freshness": "Current"})
                 })
                 .collect();

@@ -13,18 +13,34 @@ use crate::status::ApiError;
 const MINOR: &str = "36";
 
 /// Answers everything that is neither discovery nor a resource.
-pub(super) fn answer(call: &Call, snapshot: &Snapshot, parts: &[&str]) -> Result<Response<Body>, ApiError> {
+pub(super) fn answer(
+    call: &Call,
+    snapshot: &Snapshot,
+    parts: &[&str],
+) -> Result<Response<Body>, ApiError> {
     match parts {
         [] => {
             let mut paths = vec!["/api".to_owned(), "/apis".into()];
             for (group, version) in snapshot.api_versions() {
                 paths.push(format!("/{}", group_version_path(&group, &version)));
             }
-            for path in ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"] {
+            for path in [
+                "/healthz",
+                "/livez",
+                "/metrics",
+                "/openapi/v2",
+                "/openapi/v3",
+                "/readyz",
+                "/version",
+            ] {
                 paths.push(path.into());
             }
             paths.sort();
-            Ok(respond::value(StatusCode::OK, &json!({"paths": paths}), false))
+            Ok(respond::value(
+                StatusCode::OK,
+                &json!({"paths": paths}),
+                false,
+            ))
         }
         [name @ ("readyz" | "livez" | "healthz")] => Ok(health(call, name)),
         [_name @ ("readyz" | "livez" | "healthz"), "ping" | "store"] => Ok(text("ok".into())),

@@ -22,12 +22,12 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 pub(crate) use accept::Shape;
+use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::View;
-use path::{ResourcePath, Target};
 
 use crate::auth::Identity;
-use crate::core::Core;
+use crate::core::{Closing, Core};
 use crate::status::ApiError;
 
 /// What of a request the handlers use, beside its body.
@@ -37,11 +37,16 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) query: Query,
+    /// Absent for callers within the process.
+    pub(crate) closing: Option<Closing>,
 }
 
 impl Call {
     fn header(&self, name: http::HeaderName) -> &str {
-        self.headers.get(name).and_then(|h| h.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|h| h.to_str().ok())
+            .unwrap_or_default()
     }
 
     fn content_type(&self) -> &str {
@@ -54,8 +59,17 @@ impl Call {
         if !given.is_empty() {
             return given.to_owned();
         }
-        let program = self.header(USER_AGENT).split('/').next().unwrap_or_default();
-        match program.chars().filter(|c| !c.is_control()).take(128).collect::<String>() {
+        let program = self
+            .header(USER_AGENT)
+            .split('/')
+            .next()
+            .unwrap_or_default();
+        match program
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(128)
+            .collect::<String>()
+        {
             program if program.is_empty() => "unknown".into(),
             program => program,
         }
@@ -73,6 +87,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
     let call = Call {
         core: core.clone(),
         identity,
+        closing: parts.extensions.get::<Closing>().cloned(),
         method: parts.method,
         headers: parts.headers,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
@@ -92,12 +107,24 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         respond::error(&error)
     });
     let no_cache = HeaderValue::from_static("no-cache, private");
-    response.headers_mut().entry(CACHE_CONTROL).or_insert(no_cache);
-    core.metrics.answered(verb, &resource, response.status().as_u16(), started.elapsed());
+    response
+        .headers_mut()
+        .entry(CACHE_CONTROL)
+        .or_insert(no_cache);
+    core.metrics.answered(
+        verb,
+        &resource,
+        response.status().as_u16(),
+        started.elapsed(),
+    );
     response
 }
 
-async fn resource_request(call: &Call, path: &ResourcePath, body: Body) -> Result<Response<Body>, ApiError> {
+async fn resource_request(
+    call: &Call,
+    path: &ResourcePath,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
     let snapshot = call.core.registry.snapshot();
     match snapshot.find(&path.group, &path.version, &path.plural) {
         Some(kind) => verbs::answer(call, kind, path, body).await,
@@ -119,7 +146,9 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
 
 /// The verb and the resource for the counters.
 fn labels(call: &Call, target: &Target) -> (&'static str, String) {
-    let Target::Resource(path) = target else { return ("GET", String::new()) };
+    let Target::Resource(path) = target else {
+        return ("GET", String::new());
+    };
     let one = path.name.is_some();
     let verb = match call.method {
         Method::GET if call.query.flag("watch") => "WATCH",
@@ -134,6 +163,13 @@ fn labels(call: &Call, target: &Target) -> (&'static str, String) {
         _ => "OTHER",
     };
     // Only names that exist become labels, so that a client cannot make the counters grow.
-    let known = call.core.registry.snapshot().find(&path.group, &path.version, &path.plural);
-    (verb, known.map_or_else(String::new, |kind| kind.qualified()))
+    let known = call
+        .core
+        .registry
+        .snapshot()
+        .find(&path.group, &path.version, &path.plural);
+    (
+        verb,
+        known.map_or_else(String::new, |kind| kind.qualified()),
+    )
 }

@@ -13,7 +13,11 @@ use crate::registry::{Document, Kind, Snapshot};
 use crate::status::ApiError;
 
 /// Answers everything below `/openapi`.
-pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -> Result<Response<Body>, ApiError> {
+pub(crate) fn answer(
+    snapshot: &Snapshot,
+    parts: &[&str],
+    headers: &HeaderMap,
+) -> Result<Response<Body>, ApiError> {
     let json = "application/json";
     if !accepts_json(headers) {
         return Err(ApiError::not_acceptable());
@@ -29,14 +33,20 @@ pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -
                         (openapi::group_version_path(&group, &version), hash)
                     })
                     .collect();
-                openapi::v3_index(documents.iter().map(|(path, hash)| (path.as_str(), hash.as_str())))
+                openapi::v3_index(
+                    documents
+                        .iter()
+                        .map(|(path, hash)| (path.as_str(), hash.as_str())),
+                )
             });
             Ok(respond::document(headers, &index, json))
         }
         ["v3", "api", version] => versioned(snapshot, "", version, headers),
         ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
         ["v2"] => {
-            let document = snapshot.document("openapi/v2", || openapi::v2_document(&described(snapshot.kinds())));
+            let document = snapshot.document("openapi/v2", || {
+                openapi::v2_document(&described(snapshot.kinds()))
+            });
             Ok(respond::document(headers, &document, json))
         }
         _ => Err(ApiError::no_such_path()),
@@ -44,21 +54,37 @@ pub(crate) fn answer(snapshot: &Snapshot, parts: &[&str], headers: &HeaderMap) -
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {
-    let Some(accept) = headers.get(ACCEPT).and_then(|h| h.to_str().ok()) else { return true };
+    let Some(accept) = headers.get(ACCEPT).and_then(|h| h.to_str().ok()) else {
+        return true;
+    };
     let types = media_types(accept);
-    types.is_empty() || types.iter().any(|m| matches!(m.name, "application/json" | "*/*" | "application/*"))
+    types.is_empty()
+        || types
+            .iter()
+            .any(|m| matches!(m.name, "application/json" | "*/*" | "application/*"))
 }
 
-fn versioned(snapshot: &Snapshot, group: &str, version: &str, headers: &HeaderMap) -> Result<Response<Body>, ApiError> {
+fn versioned(
+    snapshot: &Snapshot,
+    group: &str,
+    version: &str,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, ApiError> {
     if snapshot.in_version(group, version).is_empty() {
         return Err(ApiError::no_such_path());
     }
-    Ok(respond::document(headers, &of_version(snapshot, group, version), "application/json"))
+    Ok(respond::document(
+        headers,
+        &of_version(snapshot, group, version),
+        "application/json",
+    ))
 }
 
 fn of_version(snapshot: &Snapshot, group: &str, version: &str) -> Document {
     let name = format!("openapi/v3/{}", openapi::group_version_path(group, version));
-    snapshot.document(&name, || openapi::v3_document(&described(&snapshot.in_version(group, version))))
+    snapshot.document(&name, || {
+        openapi::v3_document(&described(&snapshot.in_version(group, version)))
+    })
 }
 
 fn described(kinds: &[Arc<Kind>]) -> Vec<OpenApiKind<'_>> {

@@ -36,7 +36,11 @@ pub(crate) fn parse(path: &str) -> Target {
         _ => return Target::Other(parts),
     };
     let owned = |text: &&str| (*text).to_owned();
-    let mut path = ResourcePath { group: group.into(), version: version.into(), ..ResourcePath::default() };
+    let mut path = ResourcePath {
+        group: group.into(),
+        version: version.into(),
+        ..ResourcePath::default()
+    };
     let rest = match rest {
         // `namespaces/x/status` is about the namespace, `namespaces/x/machines` about what is in it.
         ["namespaces", _, "status" | "finalize"] | ["namespaces"] | ["namespaces", _] => rest,
@@ -86,12 +90,24 @@ mod tests {
             ("/apis/g/v1", "other apis g v1"),
             ("/api/v1/namespaces", "/v1 ns= namespaces name= sub="),
             ("/api/v1/namespaces/a", "/v1 ns= namespaces name=a sub="),
-            ("/api/v1/namespaces/a/status", "/v1 ns= namespaces name=a sub=status"),
-            ("/api/v1/namespaces/a/secrets", "/v1 ns=a secrets name= sub="),
-            ("/apis/g/v1/namespaces/a/ms/b/scale", "g/v1 ns=a ms name=b sub=scale"),
+            (
+                "/api/v1/namespaces/a/status",
+                "/v1 ns= namespaces name=a sub=status",
+            ),
+            (
+                "/api/v1/namespaces/a/secrets",
+                "/v1 ns=a secrets name= sub=",
+            ),
+            (
+                "/apis/g/v1/namespaces/a/ms/b/scale",
+                "g/v1 ns=a ms name=b sub=scale",
+            ),
             ("/apis/g/v1/ms", "g/v1 ns= ms name= sub="),
             ("/apis/g/v1/ms/b%2Fc", "g/v1 ns= ms name=b/c sub="),
-            ("/apis/g/v1/ms/b/status/more", "other apis g v1 ms b status more"),
+            (
+                "/apis/g/v1/ms/b/status/more",
+                "other apis g v1 ms b status more",
+            ),
         ] {
             assert_eq!(show(path), expected, "{path}");
         }

@@ -44,7 +44,10 @@ impl Query {
         match self.get("dryRun") {
             "" => Ok(false),
             "All" => Ok(true),
-            other => Err(options_error("dryRun", &format!("Unsupported value: {other:?}: supported values: \"All\""))),
+            other => Err(options_error(
+                "dryRun",
+                &format!("Unsupported value: {other:?}: supported values: \"All\""),
+            )),
         }
     }
 
@@ -56,7 +59,9 @@ impl Query {
             "Ignore" => Ok(FieldValidation::Ignore),
             other => Err(options_error(
                 "fieldValidation",
-                &format!("Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""),
+                &format!(
+                    "Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
+                ),
             )),
         }
     }
@@ -76,22 +81,35 @@ impl Query {
         let version = self.resource_version()?;
         let version_match = self.version_match()?;
         if version_match.is_some() && version.is_none() {
-            let why = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+            let why =
+                "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
             return Err(options_error("resourceVersionMatch", why));
         }
         if version_match == Some(VersionMatch::Exact) && version == Some(0) {
-            let why = "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+            let why =
+                "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
             return Err(options_error("resourceVersionMatch", why));
         }
         let limit = match self.get("limit") {
             "" => None,
             text => text
                 .parse::<i64>()
-                .map_err(|_| ApiError::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax")))
+                .map_err(|_| {
+                    ApiError::bad_request(format!(
+                        "strconv.ParseInt: parsing {text:?}: invalid syntax"
+                    ))
+                })
                 .map(|n| usize::try_from(n).ok().filter(|n| *n > 0))?,
         };
-        let token = Some(self.get("continue")).filter(|t| !t.is_empty()).map(str::to_owned);
-        Ok(ListOptions { limit, token, version, version_match })
+        let token = Some(self.get("continue"))
+            .filter(|t| !t.is_empty())
+            .map(str::to_owned);
+        Ok(ListOptions {
+            limit,
+            token,
+            version,
+            version_match,
+        })
     }
 
     /// How the resource version is meant.
@@ -102,7 +120,9 @@ impl Query {
             "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
             other => Err(options_error(
                 "resourceVersionMatch",
-                &format!("Unsupported value: {other:?}: supported values: \"Exact\", \"NotOlderThan\""),
+                &format!(
+                    "Unsupported value: {other:?}: supported values: \"Exact\", \"NotOlderThan\""
+                ),
             )),
         }
     }
@@ -113,26 +133,47 @@ impl Query {
             "" | "Metadata" => Ok(IncludeObject::Metadata),
             "None" => Ok(IncludeObject::None),
             "Object" => Ok(IncludeObject::Object),
-            other => Err(ApiError::bad_request(format!("unrecognized includeObject value: {other:?}"))),
+            other => Err(ApiError::bad_request(format!(
+                "unrecognized includeObject value: {other:?}"
+            ))),
         }
     }
 
     /// How to delete, from the query and from the body that may come with it.
-    pub(crate) fn delete_options(&self, body: Option<&serde_json::Value>) -> Result<DeleteOptions, ApiError> {
-        let text = |pointer: &str| body.and_then(|b| b.pointer(pointer)).and_then(|v| v.as_str());
+    pub(crate) fn delete_options(
+        &self,
+        body: Option<&serde_json::Value>,
+    ) -> Result<DeleteOptions, ApiError> {
+        let text = |pointer: &str| {
+            body.and_then(|b| b.pointer(pointer))
+                .and_then(|v| v.as_str())
+        };
         let policy = text("/propagationPolicy").unwrap_or_else(|| self.get("propagationPolicy"));
-        let orphan = body.and_then(|b| b.get("orphanDependents")).and_then(serde_json::Value::as_bool);
+        let orphan = body
+            .and_then(|b| b.get("orphanDependents"))
+            .and_then(serde_json::Value::as_bool);
         let propagation = match policy {
-            "" => orphan.map(|o| if o { Propagation::Orphan } else { Propagation::Background }),
+            "" => orphan.map(|o| {
+                if o {
+                    Propagation::Orphan
+                } else {
+                    Propagation::Background
+                }
+            }),
             "Background" => Some(Propagation::Background),
             "Foreground" => Some(Propagation::Foreground),
             "Orphan" => Some(Propagation::Orphan),
             other => {
-                let why = format!("Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+                let why = format!(
+                    "Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+                );
                 return Err(options_error("propagationPolicy", &why));
             }
         };
-        let in_body = body.and_then(|b| b.get("dryRun")).and_then(|d| d.as_array()).is_some_and(|d| !d.is_empty());
+        let in_body = body
+            .and_then(|b| b.get("dryRun"))
+            .and_then(|d| d.as_array())
+            .is_some_and(|d| !d.is_empty());
         Ok(DeleteOptions {
             dry_run: in_body || self.dry_run()?,
             uid: text("/preconditions/uid").map(str::to_owned),

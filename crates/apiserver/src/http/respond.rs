@@ -2,18 +2,20 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING};
+use http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING,
+};
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::{Format, Shape};
+use crate::codec;
 use crate::meta;
-use crate::registry::{Hook, Kind};
 use crate::registry::Document;
+use crate::registry::{Hook, Kind};
 use crate::resource::Listed;
 use crate::status::ApiError;
 use crate::table::{self, IncludeObject};
-use crate::codec;
 
 /// How objects are to be shown.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +39,23 @@ impl View {
 }
 
 /// Objects as a table of their kind.
-pub(crate) fn render_table(kind: &Kind, objects: Vec<Value>, include: IncludeObject, list_meta: &Value) -> Value {
-    let rows: Vec<Value> = objects.into_iter().map(|object| with_computed_cells(kind, object)).collect();
-    let mut table = table::render(&kind.columns, &rows, include, jiff::Timestamp::now(), list_meta);
+pub(crate) fn render_table(
+    kind: &Kind,
+    objects: Vec<Value>,
+    include: IncludeObject,
+    list_meta: &Value,
+) -> Value {
+    let rows: Vec<Value> = objects
+        .into_iter()
+        .map(|object| with_computed_cells(kind, object))
+        .collect();
+    let mut table = table::render(
+        &kind.columns,
+        &rows,
+        include,
+        jiff::Timestamp::now(),
+        list_meta,
+    );
     if include == IncludeObject::Object {
         for row in table["rows"].as_array_mut().into_iter().flatten() {
             if let Some(object) = row.get_mut("object").and_then(Value::as_object_mut) {
@@ -57,11 +73,20 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
     if !kind.builtin {
         return object;
     }
-    let count = |field: &str| object.get(field).and_then(Value::as_object).map_or(0, serde_json::Map::len);
+    let count = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_object)
+            .map_or(0, serde_json::Map::len)
+    };
     let computed = match kind.hook {
         Hook::Immutable => json!({"data": count("data") + count("binaryData")}),
         Hook::Event => {
-            let about = if kind.renames.is_empty() { &object["involvedObject"] } else { &object["regarding"] };
+            let about = if kind.renames.is_empty() {
+                &object["involvedObject"]
+            } else {
+                &object["regarding"]
+            };
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let seen = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"]
                 .into_iter()
@@ -89,18 +114,30 @@ pub(crate) fn value(code: StatusCode, value: &Value, yaml: bool) -> Response<Bod
 }
 
 /// Bytes of a known type.
-pub(crate) fn with_type(code: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
+pub(crate) fn with_type(
+    code: StatusCode,
+    content_type: &'static str,
+    body: Bytes,
+) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 
 /// A refusal.
 pub(crate) fn error(error: &ApiError) -> Response<Body> {
     let mut response = value(error.code, &error.to_status(), false);
-    if let Some(seconds) = error.details.get("retryAfterSeconds").and_then(Value::as_u64) {
-        response.headers_mut().insert(http::header::RETRY_AFTER, seconds.into());
+    if let Some(seconds) = error
+        .details
+        .get("retryAfterSeconds")
+        .and_then(Value::as_u64)
+    {
+        response
+            .headers_mut()
+            .insert(http::header::RETRY_AFTER, seconds.into());
     }
     response
 }
@@ -116,7 +153,11 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
     if plain && kind.is_stored_form() {
-        return with_type(StatusCode::OK, "application/json", splice_list(kind, &listed, &metadata));
+        return with_type(
+            StatusCode::OK,
+            "application/json",
+            splice_list(kind, &listed, &metadata),
+        );
     }
     let objects = listed.into_objects(kind);
     let body = match view.format.shape {
@@ -168,12 +209,20 @@ pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
 }
 
 /// A document that clients may keep until its tag changes.
-pub(crate) fn document(headers: &HeaderMap, document: &Document, content_type: &'static str) -> Response<Body> {
+pub(crate) fn document(
+    headers: &HeaderMap,
+    document: &Document,
+    content_type: &'static str,
+) -> Response<Body> {
     let tag = format!("\"{}\"", document.hash);
     let known = headers
         .get(IF_NONE_MATCH)
         .and_then(|h| h.to_str().ok())
-        .is_some_and(|known| known.split(',').any(|t| t.trim().trim_start_matches("W/") == tag));
+        .is_some_and(|known| {
+            known
+                .split(',')
+                .any(|t| t.trim().trim_start_matches("W/") == tag)
+        });
     let mut response = if known {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -184,7 +233,11 @@ pub(crate) fn document(headers: &HeaderMap, document: &Document, content_type: &
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(ETAG, tag);
     }
-    response.headers_mut().insert(VARY, HeaderValue::from_name(ACCEPT));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+        .headers_mut()
+        .insert(VARY, HeaderValue::from_name(ACCEPT));
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     response
 }

@@ -9,8 +9,16 @@ use super::{Call, body, respond};
 use crate::status::ApiError;
 
 /// Answers a review, or says that there is no such resource.
-pub(super) async fn answer(call: &Call, path: &ResourcePath, body: Body) -> Result<Response<Body>, ApiError> {
-    let status = match (path.group.as_str(), path.version.as_str(), path.plural.as_str()) {
+pub(super) async fn answer(
+    call: &Call,
+    path: &ResourcePath,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
+    let status = match (
+        path.group.as_str(),
+        path.version.as_str(),
+        path.plural.as_str(),
+    ) {
         // Everyone who gets in holds an administrator's certificate.
         ("authorization.k8s.io", "v1", "selfsubjectaccessreviews") => json!({"allowed": true}),
         ("authentication.k8s.io", "v1", "selfsubjectreviews") => json!({
@@ -23,7 +31,9 @@ pub(super) async fn answer(call: &Call, path: &ResourcePath, body: Body) -> Resu
     }
     let mut review = body::decode(call.content_type(), &body::read(body).await?)?.value;
     if !review.is_object() {
-        return Err(ApiError::bad_request("the object provided is not a JSON object"));
+        return Err(ApiError::bad_request(
+            "the object provided is not a JSON object",
+        ));
     }
     review["status"] = status;
     Ok(respond::value(StatusCode::CREATED, &review, false))

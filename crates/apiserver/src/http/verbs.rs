@@ -12,13 +12,13 @@ use super::accept::negotiate;
 use super::path::ResourcePath;
 use super::query::options_error;
 use super::{Call, View, body, respond};
+use crate::meta;
 use crate::patch;
 use crate::registry::{Kind, Scale};
 use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
-use crate::meta;
 
 /// Answers a request about a kind.
 pub(super) async fn answer(
@@ -31,7 +31,10 @@ pub(super) async fn answer(
         return Err(ApiError::no_such_path());
     }
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
-    let view = View { format: negotiate(accept)?, include: call.query.include_object()? };
+    let view = View {
+        format: negotiate(accept)?,
+        include: call.query.include_object()?,
+    };
     let deprecation = kind.deprecation.clone();
     let mut response = match &path.name {
         None => collection(call, &kind, path, view, body).await?,
@@ -42,11 +45,13 @@ pub(super) async fn answer(
                 name: name.clone(),
             };
             if kind.namespaced && path.namespace.is_none() {
-                return Err(ApiError::method_not_allowed());
+                return Err(ApiError::no_such_path());
             }
             match path.subresource.as_deref() {
                 None => object(call, &at, Part::Main, view, body).await?,
-                Some("status") if kind.status => object(call, &at, Part::Status, view, body).await?,
+                Some("status") if kind.status => {
+                    object(call, &at, Part::Status, view, body).await?
+                }
                 Some("scale") => match &kind.scale {
                     Some(paths) => scale(call, &at, paths, body).await?,
                     None => return Err(ApiError::no_such_path()),
@@ -70,7 +75,7 @@ async fn collection(
     match call.method {
         Method::GET if call.query.flag("watch") => {
             let selector = selector(call, kind)?;
-            watch::start(&call.core, kind.clone(), namespace, selector, &call.query, view)
+            watch::start(call, kind.clone(), namespace, selector, view)
         }
         Method::GET | Method::HEAD => {
             let selector = selector(call, kind)?;
@@ -78,11 +83,16 @@ async fn collection(
             let listed = call.core.list(kind, namespace, &selector, &options)?;
             Ok(respond::list(kind, listed, view))
         }
+        // A namespaced object is created in a namespace; the whole collection is no place.
+        Method::POST if kind.namespaced && namespace.is_none() => Err(ApiError::no_such_path()),
         Method::POST => {
+            let namespace = namespace.unwrap_or_default();
             let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
-            let namespace = target_namespace(kind, namespace, &decoded.value)?;
             let options = write_options(call, decoded.duplicates)?;
-            let written = call.core.create(kind, &namespace, decoded.value, &options).await?;
+            let written = call
+                .core
+                .create(kind, namespace, decoded.value, &options)
+                .await?;
             Ok(written_response(kind, written, view))
         }
         Method::DELETE => {
@@ -90,7 +100,10 @@ async fn collection(
             let given = delete_body(call, &bytes)?;
             let options = call.query.delete_options(given.as_ref())?;
             let selector = selector(call, kind)?;
-            let deleted = call.core.delete_collection(kind, namespace, &selector, &options).await?;
+            let deleted = call
+                .core
+                .delete_collection(kind, namespace, &selector, &options)
+                .await?;
             let list = json!({
                 "kind": kind.list_kind,
                 "apiVersion": kind.api_version(),
@@ -103,12 +116,24 @@ async fn collection(
     }
 }
 
-async fn object(call: &Call, at: &Address, part: Part, view: View, body: Body) -> Result<Response<Body>, ApiError> {
+async fn object(
+    call: &Call,
+    at: &Address,
+    part: Part,
+    view: View,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
     let core = &call.core;
     match call.method {
         Method::GET if call.query.flag("watch") && part == Part::Main => {
             let namespace = at.kind.namespaced.then_some(at.namespace.as_str());
-            watch::start(core, at.kind.clone(), namespace, Selector::by_name(&at.name), &call.query, view)
+            watch::start(
+                call,
+                at.kind.clone(),
+                namespace,
+                Selector::by_name(&at.name),
+                view,
+            )
         }
         Method::GET | Method::HEAD => {
             check_version_asked(call)?;
@@ -141,16 +166,26 @@ async fn object(call: &Call, at: &Address, part: Part, view: View, body: Body) -
     }
 }
 
-async fn scale(call: &Call, at: &Address, paths: &Scale, body: Body) -> Result<Response<Body>, ApiError> {
+async fn scale(
+    call: &Call,
+    at: &Address,
+    paths: &Scale,
+    body: Body,
+) -> Result<Response<Body>, ApiError> {
     let core = &call.core;
     let written = match call.method {
         Method::GET | Method::HEAD => {
-            return Ok(respond::value(StatusCode::OK, &core.scale(at, paths)?, false));
+            return Ok(respond::value(
+                StatusCode::OK,
+                &core.scale(at, paths)?,
+                false,
+            ));
         }
         Method::PUT => {
             let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
             let options = write_options(call, decoded.duplicates)?;
-            core.update_scale(at, paths, &decoded.value, &options).await?
+            core.update_scale(at, paths, &decoded.value, &options)
+                .await?
         }
         Method::PATCH => {
             let bytes = body::read(body).await?;
@@ -163,16 +198,11 @@ async fn scale(call: &Call, at: &Address, paths: &Scale, body: Body) -> Result<R
 }
 
 fn selector(call: &Call, kind: &Kind) -> Result<Selector, ApiError> {
-    Selector::parse(kind, call.query.get("labelSelector"), call.query.get("fieldSelector"))
-}
-
-/// A namespaced object is created where the path says; a path without a namespace is no place.
-fn target_namespace(kind: &Kind, namespace: Option<&str>, _body: &Value) -> Result<String, ApiError> {
-    match namespace {
-        Some(namespace) => Ok(namespace.to_owned()),
-        None if kind.namespaced => Err(ApiError::method_not_allowed()),
-        None => Ok(String::new()),
-    }
+    Selector::parse(
+        kind,
+        call.query.get("labelSelector"),
+        call.query.get("fieldSelector"),
+    )
 }
 
 fn check_version_asked(call: &Call) -> Result<(), ApiError> {
@@ -186,7 +216,10 @@ fn check_version_asked(call: &Call) -> Result<(), ApiError> {
 fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, ApiError> {
     let manager = call.manager();
     if manager.len() > 128 {
-        return Err(options_error("fieldManager", "Too long: may not be more than 128 bytes"));
+        return Err(options_error(
+            "fieldManager",
+            "Too long: may not be more than 128 bytes",
+        ));
     }
     Ok(WriteOptions {
         dry_run: call.query.dry_run()?,
@@ -197,8 +230,17 @@ fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, A
     })
 }
 
-fn patch_request(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<(PatchKind, Value, WriteOptions), ApiError> {
-    let media = call.content_type().split(';').next().unwrap_or_default().trim();
+fn patch_request(
+    call: &Call,
+    kind: &Kind,
+    bytes: &Bytes,
+) -> Result<(PatchKind, Value, WriteOptions), ApiError> {
+    let media = call
+        .content_type()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     let mut supported = vec![
         "application/json-patch+json",
         "application/merge-patch+json",
@@ -211,19 +253,32 @@ fn patch_request(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<(PatchKind, 
         return Err(ApiError::unsupported_media_type(&supported));
     }
     let (patch, decoded) = match media {
-        "application/json-patch+json" => (PatchKind::Change(patch::PatchKind::Json), body::json(bytes)?),
-        "application/merge-patch+json" => (PatchKind::Change(patch::PatchKind::Merge), body::json(bytes)?),
-        "application/strategic-merge-patch+json" => {
-            (PatchKind::Change(patch::PatchKind::Strategic), body::json(bytes)?)
-        }
+        "application/json-patch+json" => (
+            PatchKind::Change(patch::PatchKind::Json),
+            body::json(bytes)?,
+        ),
+        "application/merge-patch+json" => (
+            PatchKind::Change(patch::PatchKind::Merge),
+            body::json(bytes)?,
+        ),
+        "application/strategic-merge-patch+json" => (
+            PatchKind::Change(patch::PatchKind::Strategic),
+            body::json(bytes)?,
+        ),
         _ => (PatchKind::Apply, body::yaml(bytes)?),
     };
     let options = write_options(call, decoded.duplicates)?;
     if patch == PatchKind::Apply && call.query.get("fieldManager").is_empty() {
-        return Err(options_error("fieldManager", "Required value: is required for apply patch"));
+        return Err(options_error(
+            "fieldManager",
+            "Required value: is required for apply patch",
+        ));
     }
     if patch != PatchKind::Apply && call.query.has("force") {
-        return Err(options_error("force", "Forbidden: may not be specified for non-apply patch"));
+        return Err(options_error(
+            "force",
+            "Forbidden: may not be specified for non-apply patch",
+        ));
     }
     Ok((patch, decoded.value, options))
 }
@@ -236,7 +291,11 @@ fn delete_body(call: &Call, bytes: &Bytes) -> Result<Option<Value>, ApiError> {
 }
 
 fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body> {
-    let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    let code = if written.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
     let object = view.object(kind, written.object);
     let mut response = respond::value(code, &object, view.format.yaml);
     respond::warn(&mut response, &written.warnings);

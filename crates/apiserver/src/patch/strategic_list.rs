@@ -130,11 +130,10 @@ pub(super) fn order_items(
     }
     let in_patch = |item: &Value| position(patch_order, item, strategy);
     let in_live = |item: &Value| position(live_order, item, strategy);
-    let (mut ours, mut others): (Vec<_>, Vec<_>) = merged
+    let (mut ours, others): (Vec<_>, Vec<_>) = merged
         .into_iter()
         .partition(|item| in_patch(item).is_some());
     ours.sort_by_key(in_patch);
-    others.sort_by_key(in_live);
 
     let mut out = Vec::with_capacity(ours.len() + others.len());
     let mut others = others.into_iter().peekable();

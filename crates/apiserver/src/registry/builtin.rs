@@ -25,8 +25,17 @@ mod tests {
     fn the_data_is_sound() {
         let kinds = super::kinds().unwrap();
         let names: Vec<_> = kinds.iter().map(|k| k.qualified()).collect();
-        for expected in ["namespaces", "secrets", "events", "events.events.k8s.io", "leases.coordination.k8s.io"] {
-            assert!(names.iter().any(|n| n == expected), "{expected} is missing from {names:?}");
+        for expected in [
+            "namespaces",
+            "secrets",
+            "events",
+            "events.events.k8s.io",
+            "leases.coordination.k8s.io",
+        ] {
+            assert!(
+                names.iter().any(|n| n == expected),
+                "{expected} is missing from {names:?}"
+            );
         }
     }
 }

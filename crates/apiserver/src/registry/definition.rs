@@ -145,24 +145,38 @@ impl Spec {
     }
 
     /// The kinds of the served versions.
-    pub(crate) fn kinds(self, builtin: bool, terminating: bool) -> Result<Vec<Kind>, DefinitionError> {
+    pub(crate) fn kinds(
+        self,
+        builtin: bool,
+        terminating: bool,
+    ) -> Result<Vec<Kind>, DefinitionError> {
         let mut stored = self.versions.iter().filter(|v| v.storage);
         let storage = match (stored.next(), stored.next()) {
             (Some(one), None) => one.name.clone(),
             _ => return Err(DefinitionError::StorageVersion),
         };
-        let Self { group, names, scope, versions, rules } = self;
+        let Self {
+            group,
+            names,
+            scope,
+            versions,
+            rules,
+        } = self;
         let prefix = rules.prefix.unwrap_or_else(|| {
             let folder = if group.is_empty() { "core" } else { &group };
             format!("/{folder}/{}/", names.plural)
         });
-        let stored_api_version =
-            rules.stored_api_version.unwrap_or_else(|| api_version(&group, &storage));
+        let stored_api_version = rules
+            .stored_api_version
+            .unwrap_or_else(|| api_version(&group, &storage));
         let mut kinds = Vec::new();
         for version in versions.into_iter().filter(|v| v.served) {
             let schema = version.schema.open_api.unwrap_or_default();
-            let validator = Validator::new(schema.clone())
-                .map_err(|source| DefinitionError::Schema { version: version.name.clone(), source })?;
+            let validator =
+                Validator::new(schema.clone()).map_err(|source| DefinitionError::Schema {
+                    version: version.name.clone(),
+                    source,
+                })?;
             let deprecation = version.deprecated.then(|| {
                 version.deprecation_warning.unwrap_or_else(|| {
                     format!("{}/{} {} is deprecated", group, version.name, names.kind)
@@ -187,7 +201,11 @@ impl Spec {
                     label_selector: s.label_selector_path,
                 }),
                 columns: Columns::new(&version.additional_printer_columns)?,
-                selectable: version.selectable_fields.into_iter().map(|f| f.json_path).collect(),
+                selectable: version
+                    .selectable_fields
+                    .into_iter()
+                    .map(|f| f.json_path)
+                    .collect(),
                 prefix: prefix.clone(),
                 stored_api_version: stored_api_version.clone(),
                 renames: version.renames,

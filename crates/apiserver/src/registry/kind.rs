@@ -127,14 +127,18 @@ impl Kind {
     /// Turns a stored object into one of this version.
     pub(crate) fn to_served(&self, object: &mut Value) {
         if !self.is_stored_form() {
-            self.convert(object, &self.api_version(), |(stored, served)| (stored, served));
+            self.convert(object, &self.api_version(), |(stored, served)| {
+                (stored, served)
+            });
         }
     }
 
     /// Turns an object of this version into the stored one.
     pub(crate) fn to_stored(&self, object: &mut Value) {
         if !self.is_stored_form() {
-            self.convert(object, &self.stored_api_version, |(stored, served)| (served, stored));
+            self.convert(object, &self.stored_api_version, |(stored, served)| {
+                (served, stored)
+            });
         }
     }
 
@@ -163,14 +167,30 @@ impl Kind {
 }
 
 /// What can be done with every kind.
-pub(crate) const VERBS: &[&str] =
-    &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+pub(crate) const VERBS: &[&str] = &[
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 
 fn qualify(name: &str, group: &str) -> String {
-    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
 }
 
 /// `group/version`, or the version alone in the core group.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
 }

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use machinist_store::{Entry, Revision, Store};
+use tokio::sync::watch;
 
 pub use definition::DefinitionError;
 pub(crate) use definition::{Names, Spec};
@@ -36,6 +37,8 @@ pub(crate) struct Registry {
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
+    /// Counts the changes, for those who wait for one.
+    changes: watch::Sender<u64>,
 }
 
 impl Registry {
@@ -43,12 +46,20 @@ impl Registry {
     pub(crate) fn new() -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
-        Ok(Self { builtins, current, compiled: Mutex::default() })
+        Ok(Self {
+            builtins,
+            current,
+            compiled: Mutex::default(),
+            changes: watch::Sender::new(0),
+        })
     }
 
     /// The kinds as they are now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Makes the registry agree with the definitions in the store.
@@ -66,7 +77,14 @@ impl Registry {
             next.insert(entry.key, (entry.modified, served));
         }
         *compiled = next;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Snapshot::new(kinds));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new(Snapshot::new(kinds));
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Sees every change of the registry from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 }
 
@@ -88,7 +106,9 @@ fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
 }
 
 fn is_established(definition: &serde_json::Value) -> bool {
-    let conditions = definition.pointer("/status/conditions").and_then(|c| c.as_array());
+    let conditions = definition
+        .pointer("/status/conditions")
+        .and_then(|c| c.as_array());
     conditions
         .into_iter()
         .flatten()

@@ -19,22 +19,22 @@ impl Document {
     pub(crate) fn new(value: &serde_json::Value) -> Self {
         let body = value.to_string();
         let hash = hash(body.as_bytes());
-        Self { body: body.into(), hash }
+        Self {
+            body: body.into(),
+            hash,
+        }
     }
 }
 
-/// A hash that is the same on every start, for tags of documents.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    use std::hash::Hasher as _;
-    let mut halves = [0u64; 2];
-    for (seed, half) in halves.iter_mut().enumerate() {
-        // The default hasher has fixed keys; two passes with different starts give 128 bits.
-        let mut hasher = std::hash::DefaultHasher::new();
-        hasher.write_usize(seed);
-        hasher.write(bytes);
-        *half = hasher.finish();
+/// A hash of a document's text, for its tag.
+fn hash(bytes: &[u8]) -> String {
+    use sha2::{Digest as _, Sha256};
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02X}");
     }
-    format!("{:016X}{:016X}", halves[0], halves[1])
+    text
 }
 
 /// The kinds at one moment.
@@ -49,8 +49,16 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(super) fn new(kinds: Vec<Arc<Kind>>) -> Self {
         let path = |k: &Arc<Kind>| (k.group.clone(), k.version.clone(), k.plural.clone());
-        let by_path = kinds.iter().enumerate().map(|(at, kind)| (path(kind), at)).collect();
-        Self { kinds, by_path, documents: Mutex::default() }
+        let by_path = kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| (path(kind), at))
+            .collect();
+        Self {
+            kinds,
+            by_path,
+            documents: Mutex::default(),
+        }
     }
 
     /// Every kind, built-ins first.
@@ -66,7 +74,10 @@ impl Snapshot {
 
     /// The kind of this `apiVersion` and `kind`.
     pub(crate) fn find_kind(&self, version: &str, name: &str) -> Option<Arc<Kind>> {
-        self.kinds.iter().find(|k| k.kind == name && k.api_version() == version).cloned()
+        self.kinds
+            .iter()
+            .find(|k| k.kind == name && k.api_version() == version)
+            .cloned()
     }
 
     /// One kind for each place in the store, so that a sweep sees each object once.
@@ -113,8 +124,12 @@ impl Snapshot {
 
     /// The kinds of one group and version, in the order of their names.
     pub(crate) fn in_version(&self, group: &str, version: &str) -> Vec<Arc<Kind>> {
-        let mut kinds: Vec<_> =
-            self.kinds.iter().filter(|k| k.group == group && k.version == version).cloned().collect();
+        let mut kinds: Vec<_> = self
+            .kinds
+            .iter()
+            .filter(|k| k.group == group && k.version == version)
+            .cloned()
+            .collect();
         kinds.sort_by(|a, b| a.plural.cmp(&b.plural));
         kinds
     }
@@ -128,7 +143,11 @@ impl Snapshot {
     }
 
     /// A document of this snapshot, rendered when it is first asked for.
-    pub(crate) fn document(&self, name: &str, make: impl FnOnce() -> serde_json::Value) -> Document {
+    pub(crate) fn document(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> serde_json::Value,
+    ) -> Document {
         let cell = self
             .documents
             .lock()
@@ -164,6 +183,9 @@ mod tests {
     fn versions_are_ordered_as_kubernetes_orders_them() {
         let mut versions = vec!["foo1", "v1alpha1", "v2", "v10", "v1beta2", "v1", "v1beta10"];
         versions.sort_by_key(|v| std::cmp::Reverse(super::priority(v)));
-        assert_eq!(versions, ["v10", "v2", "v1", "v1beta10", "v1beta2", "v1alpha1", "foo1"]);
+        assert_eq!(
+            versions,
+            ["v10", "v2", "v1", "v1beta10", "v1beta2", "v1alpha1", "foo1"]
+        );
     }
 }

@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use super::{FieldValidation, WriteOptions, hook, metadata};
+use crate::codec;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind, NAMESPACES};
 use crate::schema;
 use crate::status::{ApiError, Cause};
-use crate::codec;
 
 /// Makes the body agree with the address, or says why it does not.
 pub(super) fn check_envelope(
@@ -19,13 +19,18 @@ pub(super) fn check_envelope(
     name: Option<&str>,
 ) -> Result<(), ApiError> {
     if !body.is_object() {
-        return Err(ApiError::bad_request("the object provided is not a JSON object"));
+        return Err(ApiError::bad_request(
+            "the object provided is not a JSON object",
+        ));
     }
     metadata::check_types(body)?;
     check_type(kind, body, "apiVersion", &kind.api_version())?;
     check_type(kind, body, "kind", &kind.kind)?;
     let metadata = meta::metadata_mut(body);
-    let given = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
+    let given = metadata
+        .get("namespace")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if kind.namespaced {
         if !given.is_empty() && given != namespace {
             return Err(ApiError::bad_request(
@@ -57,8 +62,14 @@ fn check_type(kind: &Kind, body: &mut Value, field: &str, expected: &str) -> Res
             Ok(())
         }
         "" => {
-            let go_name = if field == "kind" { "Kind" } else { "apiVersion" };
-            Err(ApiError::bad_request(format!("Object '{go_name}' is missing in the provided object")))
+            let go_name = if field == "kind" {
+                "Kind"
+            } else {
+                "apiVersion"
+            };
+            Err(ApiError::bad_request(format!(
+                "Object '{go_name}' is missing in the provided object"
+            )))
         }
         found if found == expected => Ok(()),
         found if field == "kind" => Err(ApiError::bad_request(format!(
@@ -72,20 +83,35 @@ fn check_type(kind: &Kind, body: &mut Value, field: &str, expected: &str) -> Res
 }
 
 /// Drops what the schema does not know and fills in its defaults; gives the warnings.
-pub(super) fn shape(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Result<Vec<String>, ApiError> {
+pub(super) fn shape(
+    kind: &Kind,
+    object: &mut Value,
+    options: &WriteOptions,
+) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
     schema::default(&kind.schema, object);
     Ok(warnings)
 }
 
 /// Drops what the schema does not know; gives the warnings, or in strict mode the refusal.
-pub(super) fn prune(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Result<Vec<String>, ApiError> {
-    let mut complaints: Vec<String> =
-        options.duplicates.iter().map(|path| format!("duplicate field \"{path}\"")).collect();
+pub(super) fn prune(
+    kind: &Kind,
+    object: &mut Value,
+    options: &WriteOptions,
+) -> Result<Vec<String>, ApiError> {
+    let mut complaints: Vec<String> = options
+        .duplicates
+        .iter()
+        .map(|path| format!("duplicate field \"{path}\""))
+        .collect();
     let mut unknown = metadata::prune(object);
     unknown.extend(schema::prune(&kind.schema, object));
     unknown.sort();
-    complaints.extend(unknown.iter().map(|path| format!("unknown field \"{path}\"")));
+    complaints.extend(
+        unknown
+            .iter()
+            .map(|path| format!("unknown field \"{path}\"")),
+    );
     match options.validation {
         FieldValidation::Ignore => Ok(Vec::new()),
         FieldValidation::Warn => Ok(complaints),
@@ -101,14 +127,23 @@ pub(super) fn prune(kind: &Kind, object: &mut Value, options: &WriteOptions) -> 
 }
 
 /// Judges an object that is about to be stored.
-pub(super) fn validate(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Result<(), ApiError> {
+pub(super) fn validate(
+    core: &Core,
+    kind: &Kind,
+    object: &Value,
+    live: Option<&Value>,
+) -> Result<(), ApiError> {
     let mut causes = metadata::validate(kind, object);
     if let Some(live) = live {
         causes.extend(metadata::validate_update(object, live));
     }
     causes.extend(hook::validate(core, kind, object, live));
     let errors = kind.validator.validate(object, live);
-    causes.extend(errors.iter().map(|e| Cause::new(e.reason(), &e.path, e.message())));
+    causes.extend(
+        errors
+            .iter()
+            .map(|e| Cause::new(e.reason(), &e.path, e.message())),
+    );
     if causes.is_empty() {
         return Ok(());
     }
@@ -120,19 +155,28 @@ pub(super) fn validate(core: &Core, kind: &Kind, object: &Value, live: Option<&V
 }
 
 /// Refuses to create in a namespace that is not there or on its way out.
-pub(super) fn check_namespace(core: &Core, kind: &Kind, namespace: &str, name: &str) -> Result<(), ApiError> {
+pub(super) fn check_namespace(
+    core: &Core,
+    kind: &Kind,
+    namespace: &str,
+    name: &str,
+) -> Result<(), ApiError> {
     if !kind.namespaced {
         return Ok(());
     }
     let Some(entry) = core.store.get(&format!("{NAMESPACES}{namespace}")) else {
         let snapshot = core.registry.snapshot();
         let namespaces = snapshot.find("", "v1", "namespaces");
-        return Err(namespaces.map_or_else(ApiError::no_such_path, |n| ApiError::not_found(&n, namespace)));
+        return Err(namespaces.map_or_else(ApiError::no_such_path, |n| {
+            ApiError::not_found(&n, namespace)
+        }));
     };
     let object = codec::decode_value(&entry.value);
     // Events about the end of a namespace's content are still welcome for as long as they fit.
     if meta::is_deleting(&object) && kind.hook != Hook::Event {
-        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
         let cause = serde_json::json!({
             "reason": "NamespaceTerminating",
             "message": format!("namespace {namespace} is being terminated"),

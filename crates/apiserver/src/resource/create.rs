@@ -23,9 +23,12 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(kind, &mut body, namespace, None)?;
         if !meta::text(&body, "resourceVersion").is_empty() {
-            return Err(ApiError::bad_request("resourceVersion should not be set on objects to be created"));
+            return Err(ApiError::bad_request(
+                "resourceVersion should not be set on objects to be created",
+            ));
         }
-        self.create_tracked(kind, namespace, body, options, true).await
+        self.create_tracked(kind, namespace, body, options, true)
+            .await
     }
 
     /// Creates an object whose envelope was checked. `untracked` asks to record the writer here;
@@ -40,7 +43,11 @@ impl Core {
     ) -> Result<Written, ApiError> {
         if kind.terminating {
             let message = "create not allowed while custom resource definition is terminating";
-            return Err(ApiError::new(http::StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message));
+            return Err(ApiError::new(
+                http::StatusCode::METHOD_NOT_ALLOWED,
+                "MethodNotAllowed",
+                message,
+            ));
         }
         admit::check_namespace(self, kind, namespace, meta::name(&body))?;
         let mut attempt = 0;
@@ -59,17 +66,36 @@ impl Core {
             if options.dry_run {
                 return match self.store.get(&kind.key(namespace, meta::name(&object))) {
                     Some(_) => Err(ApiError::already_exists(kind, meta::name(&object))),
-                    None => Ok(Written { object, created: true, warnings }),
+                    None => Ok(Written {
+                        object,
+                        created: true,
+                        warnings,
+                    }),
                 };
             }
             let key = kind.key(namespace, meta::name(&object));
             let mut stored = object.clone();
             kind.to_stored(&mut stored);
-            match self.store.put(&key, codec::encode(&stored), Expect::Absent).await {
+            match self
+                .store
+                .put(&key, codec::encode(&stored), Expect::Absent)
+                .await
+            {
                 Ok(revision) => {
+                    if let Err(gone) =
+                        admit::check_namespace(self, kind, namespace, meta::name(&object))
+                    {
+                        // The namespace went while we wrote, and nobody would come to empty it.
+                        let _ = self.store.delete(&key, Expect::Revision(revision)).await;
+                        return Err(gone);
+                    }
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, kind);
-                    return Ok(Written { object, created: true, warnings });
+                    return Ok(Written {
+                        object,
+                        created: true,
+                        warnings,
+                    });
                 }
                 Err(WriteError::Exists(_)) if generated && attempt < NAME_ATTEMPTS => attempt += 1,
                 Err(WriteError::Exists(_)) => {
@@ -84,7 +110,13 @@ impl Core {
 /// Gives a new object its identity; says whether its name was drawn.
 fn begin(kind: &Kind, object: &mut Value) -> bool {
     let metadata = meta::metadata_mut(object);
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
+    for field in [
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+        "resourceVersion",
+        "generation",
+    ] {
         metadata.remove(field);
     }
     metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());
@@ -92,8 +124,14 @@ fn begin(kind: &Kind, object: &mut Value) -> bool {
     if kind.generation {
         metadata.insert("generation".into(), 1.into());
     }
-    let named = metadata.get("name").and_then(Value::as_str).is_some_and(|n| !n.is_empty());
-    let base = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
+    let named = metadata
+        .get("name")
+        .and_then(Value::as_str)
+        .is_some_and(|n| !n.is_empty());
+    let base = metadata
+        .get("generateName")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if named || base.is_empty() {
         return false;
     }
@@ -108,5 +146,8 @@ fn begin(kind: &Kind, object: &mut Value) -> bool {
 fn random_suffix() -> String {
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let random = uuid::Uuid::new_v4();
-    random.as_bytes()[..5].iter().map(|b| char::from(ALPHABET[usize::from(*b) % ALPHABET.len()])).collect()
+    random.as_bytes()[..5]
+        .iter()
+        .map(|b| char::from(ALPHABET[usize::from(*b) % ALPHABET.len()]))
+        .collect()
 }

@@ -49,8 +49,13 @@ pub(crate) enum Deleted {
 
 impl Core {
     /// Deletes an object, or marks it as to be deleted.
-    pub(crate) async fn delete(&self, at: &Address, options: &DeleteOptions) -> Result<Deleted, ApiError> {
+    pub(crate) async fn delete(
+        &self,
+        at: &Address,
+        options: &DeleteOptions,
+    ) -> Result<Deleted, ApiError> {
         let key = at.key();
+        hook::check_delete(&at.kind, &at.name)?;
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
             let mut live = codec::decode(&entry);
@@ -120,7 +125,11 @@ impl Core {
     }
 }
 
-fn check_preconditions(at: &Address, live: &Value, options: &DeleteOptions) -> Result<(), ApiError> {
+fn check_preconditions(
+    at: &Address,
+    live: &Value,
+    options: &DeleteOptions,
+) -> Result<(), ApiError> {
     let uid = meta::uid(live);
     if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
         let why = format!(
@@ -129,7 +138,11 @@ fn check_preconditions(at: &Address, live: &Value, options: &DeleteOptions) -> R
         return Err(ApiError::conflict(&at.kind, &at.name, &why));
     }
     let version = meta::text(live, "resourceVersion");
-    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+    if let Some(wanted) = options
+        .resource_version
+        .as_deref()
+        .filter(|wanted| *wanted != version)
+    {
         let why = format!(
             "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
         );

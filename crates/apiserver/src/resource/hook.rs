@@ -11,12 +11,18 @@ use super::Part;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::status::Cause;
+use crate::status::{ApiError, Cause};
 
 pub(crate) use definition::FINALIZER as DEFINITION_FINALIZER;
 
 /// Fills in what the server itself decides about an object that is about to be stored.
-pub(super) fn prepare(core: &Core, kind: &Kind, object: &mut Value, live: Option<&Value>, part: Part) {
+pub(super) fn prepare(
+    core: &Core,
+    kind: &Kind,
+    object: &mut Value,
+    live: Option<&Value>,
+    part: Part,
+) {
     match kind.hook {
         Hook::None | Hook::Event => {}
         Hook::Immutable => fold_string_data(kind, object),
@@ -26,7 +32,12 @@ pub(super) fn prepare(core: &Core, kind: &Kind, object: &mut Value, live: Option
 }
 
 /// What is wrong with an object beyond its schema.
-pub(super) fn validate(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Vec<Cause> {
+pub(super) fn validate(
+    core: &Core,
+    kind: &Kind,
+    object: &Value,
+    live: Option<&Value>,
+) -> Vec<Cause> {
     match kind.hook {
         Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
         Hook::Immutable => validate_immutable(object, live),
@@ -41,6 +52,19 @@ pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
         all.extend(meta::strings(object.pointer("/spec/finalizers")));
     }
     all
+}
+
+/// Refuses to delete what the server cannot be without.
+pub(super) fn check_delete(kind: &Kind, name: &str) -> Result<(), ApiError> {
+    let needed = kind.hook == Hook::Namespace && matches!(name, "default" | "kube-system");
+    if needed {
+        return Err(ApiError::forbidden(
+            kind,
+            name,
+            "this namespace may not be deleted",
+        ));
+    }
+    Ok(())
 }
 
 /// What the deletion of an object changes in it beyond its metadata.
@@ -67,10 +91,17 @@ fn fold_string_data(kind: &Kind, object: &mut Value) {
         return;
     }
     let clear = map.remove("stringData");
-    if map.get("type").and_then(Value::as_str).unwrap_or_default().is_empty() {
+    if map
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .is_empty()
+    {
         map.insert("type".into(), "Opaque".into());
     }
-    let Some(Value::Object(clear)) = clear else { return };
+    let Some(Value::Object(clear)) = clear else {
+        return;
+    };
     let data = meta::child_mut(object, "data");
     for (key, value) in clear {
         let text = value.as_str().unwrap_or_default();
@@ -79,7 +110,9 @@ fn fold_string_data(kind: &Kind, object: &mut Value) {
 }
 
 fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
-    let Some(live) = live.filter(|l| l["immutable"] == true) else { return Vec::new() };
+    let Some(live) = live.filter(|l| l["immutable"] == true) else {
+        return Vec::new();
+    };
     let why = "field is immutable when `immutable` is set";
     let mut causes: Vec<_> = ["data", "binaryData"]
         .into_iter()
@@ -103,6 +136,8 @@ fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {
         Some(live) if part == Part::Main => meta::copy_field(object, live, "spec"),
         Some(_) => {}
     }
-    let labels = meta::metadata_mut(object).entry("labels").or_insert_with(|| json!({}));
+    let labels = meta::metadata_mut(object)
+        .entry("labels")
+        .or_insert_with(|| json!({}));
     meta::as_map(labels).insert("kubernetes.io/metadata.name".into(), name.into());
 }

@@ -9,9 +9,21 @@ use crate::selector::is_label_word;
 use crate::status::{ApiError, Cause};
 
 const KNOWN: [&str; 15] = [
-    "annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "finalizers",
-    "generateName", "generation", "labels", "managedFields", "name", "namespace", "ownerReferences",
-    "resourceVersion", "selfLink", "uid",
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
 ];
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -34,7 +46,9 @@ pub(super) fn prune(object: &mut Value) -> Vec<String> {
 
 /// Refuses metadata of the wrong JSON types, as a typed decoder would.
 pub(super) fn check_types(object: &Value) -> Result<(), ApiError> {
-    let Some(metadata) = object.get("metadata") else { return Ok(()) };
+    let Some(metadata) = object.get("metadata") else {
+        return Ok(());
+    };
     if !metadata.is_object() && !metadata.is_null() {
         return Err(mismatch("metadata", "v1.ObjectMeta", metadata));
     }
@@ -58,17 +72,12 @@ pub(super) fn check_types(object: &Value) -> Result<(), ApiError> {
                 Some(list) if list.iter().all(Value::is_object) => {}
                 _ => return Err(mismatch(&path, "[]object", value)),
             },
+            "generation" | "deletionGracePeriodSeconds" if value.is_i64() => {}
             "generation" | "deletionGracePeriodSeconds" => {
-                if value.as_i64().is_none() {
-                    return Err(mismatch(&path, "int64", value));
-                }
+                return Err(mismatch(&path, "int64", value));
             }
-            _ if KNOWN.contains(&field.as_str()) => {
-                if !value.is_string() {
-                    return Err(mismatch(&path, "string", value));
-                }
-            }
-            _ => {}
+            _ if value.is_string() || !KNOWN.contains(&field.as_str()) => {}
+            _ => return Err(mismatch(&path, "string", value)),
         }
     }
     Ok(())
@@ -93,34 +102,58 @@ pub(super) fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     validate_name(kind, object, &mut causes);
     let quoted = |text: &str| format!("{text:?}");
-    let map = |field| object.pointer(field).and_then(Value::as_object).into_iter().flatten();
+    let map = |field| {
+        object
+            .pointer(field)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+    };
     for (key, value) in map("/metadata/labels") {
         if !is_qualified(key) {
             causes.push(Cause::invalid("metadata.labels", &quoted(key), QUALIFIED));
         }
         let value = value.as_str().unwrap_or_default();
         if !is_label_word(value) {
-            let why = if value.len() > 63 { "must be no more than 63 bytes" } else { LABEL_VALUE };
+            let why = if value.len() > 63 {
+                "must be no more than 63 bytes"
+            } else {
+                LABEL_VALUE
+            };
             causes.push(Cause::invalid("metadata.labels", &quoted(value), why));
         }
     }
     let mut size = 0;
     for (key, value) in map("/metadata/annotations") {
         if !is_qualified(&key.to_lowercase()) {
-            causes.push(Cause::invalid("metadata.annotations", &quoted(key), QUALIFIED));
+            causes.push(Cause::invalid(
+                "metadata.annotations",
+                &quoted(key),
+                QUALIFIED,
+            ));
         }
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > 256 * 1024 {
         let message = "Too long: may not be more than 262144 bytes".to_owned();
-        causes.push(Cause::new("FieldValueTooLong", "metadata.annotations", message));
+        causes.push(Cause::new(
+            "FieldValueTooLong",
+            "metadata.annotations",
+            message,
+        ));
     }
     for (at, finalizer) in meta::finalizers(object).iter().enumerate() {
         if !is_qualified(finalizer) {
-            causes.push(Cause::invalid(&format!("metadata.finalizers[{at}]"), &quoted(finalizer), QUALIFIED));
+            causes.push(Cause::invalid(
+                &format!("metadata.finalizers[{at}]"),
+                &quoted(finalizer),
+                QUALIFIED,
+            ));
         }
     }
-    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let owners = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array);
     let mut controllers = 0;
     for (at, owner) in owners.into_iter().flatten().enumerate() {
         for field in ["apiVersion", "kind", "name", "uid"] {
@@ -143,7 +176,10 @@ fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
     let generated = meta::text(object, "generateName");
     if name.is_empty() {
         if generated.is_empty() {
-            causes.push(Cause::required("metadata.name", "name or generateName is required"));
+            causes.push(Cause::required(
+                "metadata.name",
+                "name or generateName is required",
+            ));
         }
         return;
     }
@@ -155,7 +191,11 @@ fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
     };
     let shown = format!("{name:?}");
     if name.len() > limit {
-        causes.push(Cause::invalid("metadata.name", &shown, &format!("must be no more than {limit} bytes")));
+        causes.push(Cause::invalid(
+            "metadata.name",
+            &shown,
+            &format!("must be no more than {limit} bytes"),
+        ));
     }
     if !valid {
         causes.push(Cause::invalid("metadata.name", &shown, why));
@@ -168,13 +208,19 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
     for field in ["name", "namespace", "uid"] {
         let (new, old) = (meta::text(object, field), meta::text(live, field));
         if new != old {
-            causes.push(Cause::invalid(&format!("metadata.{field}"), &format!("{new:?}"), "field is immutable"));
+            causes.push(Cause::invalid(
+                &format!("metadata.{field}"),
+                &format!("{new:?}"),
+                "field is immutable",
+            ));
         }
     }
     if meta::is_deleting(live) {
         let before = meta::finalizers(live);
-        let added: Vec<_> =
-            meta::finalizers(object).into_iter().filter(|f| !before.contains(f)).collect();
+        let added: Vec<_> = meta::finalizers(object)
+            .into_iter()
+            .filter(|f| !before.contains(f))
+            .collect();
         if !added.is_empty() {
             let list: Vec<String> = added.iter().map(|f| format!("{f:?}")).collect();
             causes.push(Cause::forbidden(
@@ -190,7 +236,9 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
 }
 
 fn is_qualified(key: &str) -> bool {
-    let (prefix, name) = key.split_once('/').map_or((None, key), |(p, n)| (Some(p), n));
+    let (prefix, name) = key
+        .split_once('/')
+        .map_or((None, key), |(p, n)| (Some(p), n));
     prefix.is_none_or(is_dns_subdomain) && !name.is_empty() && is_label_word(name)
 }
 
@@ -198,7 +246,9 @@ fn is_qualified(key: &str) -> bool {
 pub(super) fn is_dns_label(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 63
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
         && !text.starts_with('-')
         && !text.ends_with('-')
 }
@@ -207,7 +257,8 @@ pub(super) fn is_dns_label(text: &str) -> bool {
 pub(super) fn is_dns_subdomain(text: &str) -> bool {
     let part = |p: &str| {
         !p.is_empty()
-            && p.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && p.bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
             && !p.starts_with('-')
             && !p.ends_with('-')
     };

@@ -139,7 +139,13 @@ fn unowned(kind: &Kind, part: Part) -> Set {
 }
 
 /// Records the writer of everything that differs from `live` in the managed fields.
-fn track(kind: &Kind, part: Part, live: Option<&Value>, new: Value, options: &WriteOptions) -> Value {
+fn track(
+    kind: &Kind,
+    part: Part,
+    live: Option<&Value>,
+    new: Value,
+    options: &WriteOptions,
+) -> Value {
     let api_version = kind.api_version();
     let now = meta::now();
     let manager = Manager {

@@ -7,10 +7,10 @@ use super::update::{Proposal, chain, check_preconditions};
 use super::{Address, Part, WriteOptions, Written, admit, unowned};
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
+use crate::meta;
 use crate::patch::{self, PatchError};
 use crate::registry::Kind;
 use crate::status::ApiError;
-use crate::meta;
 
 /// What the body of a patch request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,8 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         self.modify(at, part, options, |live| {
-            let patched = patch::apply_patch(how, live, body).map_err(|e| patch_error(&at.kind, &at.name, &e))?;
+            let patched = patch::apply_patch(how, live, body)
+                .map_err(|e| patch_error(&at.kind, &at.name, &e))?;
             check_patched(&at.kind, &at.name, &patched, live)?;
             Ok(Proposal::Object(patched))
         })
@@ -79,20 +80,29 @@ impl Core {
                 let uid_or_version_given = !meta::uid(&stated).is_empty()
                     || !meta::text(&stated, "resourceVersion").is_empty();
                 if uid_or_version_given {
-                    check_preconditions(&at.kind, &at.name, &stated, live, Part::Status)?;
+                    check_preconditions(&at.kind, &at.name, &stated, live, false)?;
                 }
             }
             let metadata = meta::metadata_mut(&mut stated);
             for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
                 metadata.remove(field);
             }
-            apply::apply(&at.kind.schema, live, &stated, &manager, options.force, &ignore)
-                .map_err(|e| apply_error(&at.kind, &at.name, e))
+            apply::apply(
+                &at.kind.schema,
+                live,
+                &stated,
+                &manager,
+                options.force,
+                &ignore,
+            )
+            .map_err(|e| apply_error(&at.kind, &at.name, e))
         };
         let mut written = loop {
             if self.store.get(&at.key()).is_some() {
                 let changed = self
-                    .modify(at, part, options, |live| merge(Some(live)).map(Proposal::Applied))
+                    .modify(at, part, options, |live| {
+                        merge(Some(live)).map(Proposal::Applied)
+                    })
                     .await;
                 match changed {
                     // Deleted since we looked: create it, as an apply to nothing does.
@@ -103,11 +113,16 @@ impl Core {
             if part != Part::Main {
                 return Err(at.not_found());
             }
-            if !meta::uid(&applied).is_empty() || !meta::text(&applied, "resourceVersion").is_empty() {
+            if !meta::uid(&applied).is_empty()
+                || !meta::text(&applied, "resourceVersion").is_empty()
+            {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
             let object = merge(None)?;
-            match self.create_tracked(&at.kind, &at.namespace, object, options, false).await {
+            match self
+                .create_tracked(&at.kind, &at.namespace, object, options, false)
+                .await
+            {
                 Err(error) if error.reason == "AlreadyExists" => {}
                 other => break other?,
             }
@@ -120,7 +135,9 @@ impl Core {
 /// A patch may carry a resource version and a UID, and then they count.
 fn check_patched(kind: &Kind, name: &str, patched: &Value, live: &Value) -> Result<(), ApiError> {
     if !patched.is_object() {
-        return Err(ApiError::bad_request("the patched object is not a JSON object"));
+        return Err(ApiError::bad_request(
+            "the patched object is not a JSON object",
+        ));
     }
     let mut patched = patched.clone();
     admit::check_envelope(kind, &mut patched, meta::namespace(live), None)?;
@@ -130,7 +147,7 @@ fn check_patched(kind: &Kind, name: &str, patched: &Value, live: &Value) -> Resu
             meta::name(&patched)
         )));
     }
-    check_preconditions(kind, name, &patched, live, Part::Status)
+    check_preconditions(kind, name, &patched, live, false)
 }
 
 fn patch_error(kind: &Kind, name: &str, error: &PatchError) -> ApiError {
@@ -138,11 +155,14 @@ fn patch_error(kind: &Kind, name: &str, error: &PatchError) -> ApiError {
     match error.status() {
         StatusCode::UNPROCESSABLE_ENTITY => {
             let message = format!("{} \"{name}\" is invalid: {message}", kind.qualified_kind());
-            ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).on_resource(kind, name)
+            ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+                .on_resource(kind, name)
         }
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "RequestEntityTooLarge",
+            message,
+        ),
         _ => ApiError::bad_request(message),
     }
 }
@@ -164,7 +184,11 @@ fn apply_error(kind: &Kind, name: &str, error: ApplyError) -> ApiError {
             ApiError::apply_conflict(message, causes)
         }
         ApplyError::Invalid { .. } => {
-            let message = format!("failed to create typed patch object ({}; {}): {error}", kind.qualified(), name);
+            let message = format!(
+                "failed to create typed patch object ({}; {}): {error}",
+                kind.qualified(),
+                name
+            );
             ApiError::internal(message)
         }
         ApplyError::NotAnObject(_)

@@ -47,7 +47,10 @@ pub(crate) struct Listed {
 impl Listed {
     /// The objects as the kind's version shows them.
     pub(crate) fn into_objects(self, kind: &Kind) -> Vec<Value> {
-        self.entries.iter().map(|entry| served(kind, entry)).collect()
+        self.entries
+            .iter()
+            .map(|entry| served(kind, entry))
+            .collect()
     }
 
     /// The entries, for a kind whose stored form is what it serves.
@@ -78,11 +81,17 @@ impl Token {
     }
 
     fn decode(text: &str) -> Result<Self, ApiError> {
-        let invalid = |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|e| invalid(e.to_string()))?;
+        let invalid =
+            |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
+        let bytes = URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|e| invalid(e.to_string()))?;
         let token: Self = serde_json::from_slice(&bytes).map_err(|e| invalid(e.to_string()))?;
         if token.v != "meta.k8s.io/v1" {
-            return Err(invalid(format!("server does not recognize this encoded version {:?}", token.v)));
+            return Err(invalid(format!(
+                "server does not recognize this encoded version {:?}",
+                token.v
+            )));
         }
         Ok(token)
     }
@@ -106,16 +115,28 @@ impl Core {
         let prefix = kind.keys_in(namespace);
         let token = options.token.as_deref().map(Token::decode).transpose()?;
         if token.is_some() && options.version.is_some_and(|v| v > 0) {
-            return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+            return Err(ApiError::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
         }
         let at = self.list_revision(options, token.as_ref())?;
+        let alone = namespace.is_some() || !kind.namespaced;
+        if let Some(name) = selector.only_name().filter(|_| alone && token.is_none()) {
+            return self.list_one(kind, namespace, name, selector, at);
+        }
         let mut after = token.as_ref().map(|t| format!("{prefix}{}", t.start));
         let mut entries: Vec<Entry> = Vec::new();
         let mut revision = at;
         loop {
             // With a selector, a page of the store may give less than a page for the client.
             let wanted = options.limit.map(|limit| limit - entries.len());
-            let page = self.page(&prefix, after.as_deref(), wanted, at.or(revision), token.as_ref())?;
+            let page = self.page(
+                &prefix,
+                after.as_deref(),
+                wanted,
+                at.or(revision),
+                token.as_ref(),
+            )?;
             let page_revision = *revision.get_or_insert(page.revision);
             let last = page.entries.last().map(|e| e.key.clone());
             let matching = page.entries.into_iter();
@@ -130,21 +151,61 @@ impl Core {
                 _ => page_revision,
             };
             let Some(last) = last.filter(|_| page.remaining > 0) else {
-                return Ok(Listed { entries, revision: shown, token: None, remaining: None });
+                return Ok(Listed {
+                    entries,
+                    revision: shown,
+                    token: None,
+                    remaining: None,
+                });
             };
             if full {
                 let start = last.strip_prefix(&prefix).unwrap_or_default().to_owned();
                 let rv = i64::try_from(shown.0).unwrap_or(i64::MAX);
-                let token = Token { v: "meta.k8s.io/v1".into(), rv, start };
+                let token = Token {
+                    v: "meta.k8s.io/v1".into(),
+                    rv,
+                    start,
+                };
                 let remaining = selector.is_everything().then_some(page.remaining);
-                return Ok(Listed { entries, revision: shown, token: Some(token.encode()), remaining });
+                return Ok(Listed {
+                    entries,
+                    revision: shown,
+                    token: Some(token.encode()),
+                    remaining,
+                });
             }
             after = Some(last.to_string());
         }
     }
 
+    /// A collection of which only one name is wanted, without looking at the others.
+    fn list_one(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        name: &str,
+        selector: &Selector,
+        at: Option<Revision>,
+    ) -> Result<Listed, ApiError> {
+        let key = kind.key(namespace.unwrap_or_default(), name);
+        // Of all keys that begin with this one, it comes first itself.
+        let page = self.page(&key, None, Some(1), at, None)?;
+        let wanted = |e: &Entry| *e.key == key && selector.matches(&served(kind, e));
+        let entries = page.entries.into_iter().filter(wanted).collect();
+        Ok(Listed {
+            entries,
+            revision: page.revision,
+            token: None,
+            remaining: None,
+        })
+    }
+
     /// The revision that a list must show, if it is bound to one.
-    fn list_revision(&self, options: &ListOptions, token: Option<&Token>) -> Result<Option<Revision>, ApiError> {
+    fn list_revision(
+        &self,
+        options: &ListOptions,
+        token: Option<&Token>,
+    ) -> Result<Option<Revision>, ApiError> {
         if let Some(token) = token {
             return Ok(u64::try_from(token.rv).ok().map(Revision));
         }
@@ -166,20 +227,30 @@ impl Core {
         at: Option<Revision>,
         token: Option<&Token>,
     ) -> Result<Page, ApiError> {
-        let Some(at) = at else { return Ok(self.store.list(prefix, after, limit)) };
-        self.store.list_at(prefix, after, limit, at).map_err(|error| match (error, token) {
-            (WatchError::Future { current }, _) => ApiError::too_large_resource_version(at.0, current.0),
-            (_, Some(token)) => {
-                let mut expired = ApiError::expired(CONTINUE_EXPIRED);
-                let rest = Token { v: token.v.clone(), rv: -1, start: token.start.clone() };
-                expired.continue_token = Some(rest.encode());
-                expired
-            }
-            (WatchError::Compacted { oldest }, None) => {
-                ApiError::expired(format!("too old resource version: {at} ({oldest})"))
-            }
-            (WatchError::Closed, None) => ApiError::internal("the store is closed"),
-        })
+        let Some(at) = at else {
+            return Ok(self.store.list(prefix, after, limit));
+        };
+        self.store
+            .list_at(prefix, after, limit, at)
+            .map_err(|error| match (error, token) {
+                (WatchError::Future { current }, _) => {
+                    ApiError::too_large_resource_version(at.0, current.0)
+                }
+                (_, Some(token)) => {
+                    let mut expired = ApiError::expired(CONTINUE_EXPIRED);
+                    let rest = Token {
+                        v: token.v.clone(),
+                        rv: -1,
+                        start: token.start.clone(),
+                    };
+                    expired.continue_token = Some(rest.encode());
+                    expired
+                }
+                (WatchError::Compacted { oldest }, None) => {
+                    ApiError::expired(format!("too old resource version: {at} ({oldest})"))
+                }
+                (WatchError::Closed, None) => ApiError::internal("the store is closed"),
+            })
     }
 }
 

@@ -27,11 +27,14 @@ impl Core {
     ) -> Result<Written, ApiError> {
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                check_preconditions(&at.kind, &at.name, body, live, Part::Scale)?;
+                check_preconditions(&at.kind, &at.name, body, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, body)?))
             })
             .await?;
-        Ok(Written { object: view(paths, &written.object), ..written })
+        Ok(Written {
+            object: view(paths, &written.object),
+            ..written
+        })
     }
 
     /// Patches the Scale of an object.
@@ -52,16 +55,23 @@ impl Core {
             .modify(at, Part::Scale, options, |live| {
                 let patched = patch::apply_patch(how, &view(paths, live), body)
                     .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                check_preconditions(&at.kind, &at.name, &patched, live, Part::Scale)?;
+                check_preconditions(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })
             .await?;
-        Ok(Written { object: view(paths, &written.object), ..written })
+        Ok(Written {
+            object: view(paths, &written.object),
+            ..written
+        })
     }
 }
 
 fn view(paths: &Scale, object: &Value) -> Value {
-    let number = |path: &str| meta::at_path(object, path).and_then(Value::as_i64).unwrap_or(0);
+    let number = |path: &str| {
+        meta::at_path(object, path)
+            .and_then(Value::as_i64)
+            .unwrap_or(0)
+    };
     let mut scale = json!({
         "apiVersion": "autoscaling/v1",
         "kind": "Scale",
@@ -69,10 +79,19 @@ fn view(paths: &Scale, object: &Value) -> Value {
         "spec": {"replicas": number(&paths.spec_replicas)},
         "status": {"replicas": number(&paths.status_replicas)},
     });
-    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ] {
         meta::copy(&mut scale, object, field);
     }
-    let selector = paths.label_selector.as_deref().and_then(|p| meta::at_path(object, p));
+    let selector = paths
+        .label_selector
+        .as_deref()
+        .and_then(|p| meta::at_path(object, p));
     if let Some(selector) = selector.and_then(Value::as_str) {
         scale["status"]["selector"] = selector.into();
     }
@@ -84,7 +103,9 @@ fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, Ap
     let replicas = match replicas {
         Value::Null => 0,
         other => other.as_i64().filter(|n| *n >= 0).ok_or_else(|| {
-            ApiError::bad_request(format!("spec.replicas: {other} is not a number of replicas"))
+            ApiError::bad_request(format!(
+                "spec.replicas: {other} is not a number of replicas"
+            ))
         })?,
     };
     let mut object = live.clone();

@@ -31,7 +31,13 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(&at.kind, &mut body, &at.namespace, Some(&at.name))?;
         self.modify(at, part, options, |live| {
-            check_preconditions(&at.kind, &at.name, &body, live, part)?;
+            check_preconditions(
+                &at.kind,
+                &at.name,
+                &body,
+                live,
+                !at.kind.unconditional_update,
+            )?;
             Ok(Proposal::Object(body.clone()))
         })
         .await
@@ -45,7 +51,8 @@ impl Core {
         options: &WriteOptions,
         change: impl Fn(&Value) -> Result<Value, ApiError>,
     ) -> Result<Written, ApiError> {
-        self.modify(at, part, options, |live| change(live).map(Proposal::Object)).await
+        self.modify(at, part, options, |live| change(live).map(Proposal::Object))
+            .await
     }
 
     /// Changes an object by a function of what is there, as often as it takes.
@@ -74,7 +81,11 @@ impl Core {
             codec::set_resource_version(&mut object, entry.modified.0);
             let gone = meta::is_deleting(&object) && hook::finalizers(&at.kind, &object).is_empty();
             if options.dry_run || (object == live && !gone) {
-                return Ok(Written { object, created: false, warnings });
+                return Ok(Written {
+                    object,
+                    created: false,
+                    warnings,
+                });
             }
             let expect = Expect::Revision(entry.modified);
             let result = if gone {
@@ -88,7 +99,11 @@ impl Core {
                 Ok(revision) => {
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, &at.kind);
-                    return Ok(Written { object, created: false, warnings });
+                    return Ok(Written {
+                        object,
+                        created: false,
+                        warnings,
+                    });
                 }
                 Err(WriteError::Conflict { .. } | WriteError::NotFound(_)) => {}
                 Err(error) => return Err(store_error(&error)),
@@ -128,7 +143,11 @@ impl Core {
             }
         }
         for field in [
-            "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+            "selfLink",
             "generateName",
         ] {
             meta::copy(&mut object, live, field);
@@ -149,18 +168,23 @@ impl Core {
 /// of its own, status.
 fn wants_differ(kind: &Kind, object: &Value, live: &Value) -> bool {
     let counts = |field: &str| field != "metadata" && !(kind.status && field == "status");
-    let (Some(new), Some(old)) = (object.as_object(), live.as_object()) else { return false };
+    let (Some(new), Some(old)) = (object.as_object(), live.as_object()) else {
+        return false;
+    };
     let fields = new.keys().chain(old.keys());
-    fields.filter(|f| counts(f)).any(|f| new.get(f) != old.get(f))
+    fields
+        .filter(|f| counts(f))
+        .any(|f| new.get(f) != old.get(f))
 }
 
-/// Checks the resource version and UID that a body carries against the live object.
+/// Checks the resource version and UID that a body carries against the live object; a body
+/// without a version is fine unless one is required.
 pub(super) fn check_preconditions(
     kind: &Kind,
     name: &str,
     body: &Value,
     live: &Value,
-    part: Part,
+    version_required: bool,
 ) -> Result<(), ApiError> {
     let uid = meta::uid(body);
     if !uid.is_empty() && uid != meta::uid(live) {
@@ -171,15 +195,19 @@ pub(super) fn check_preconditions(
         return Err(ApiError::conflict(kind, name, &why));
     }
     match meta::text(body, "resourceVersion") {
-        "" | "0" if kind.unconditional_update || part != Part::Main => Ok(()),
+        "" | "0" if !version_required => Ok(()),
         "" | "0" => {
-            let cause = Cause::invalid("metadata.resourceVersion", "0x0", "must be specified for an update");
+            let cause = Cause::invalid(
+                "metadata.resourceVersion",
+                "0x0",
+                "must be specified for an update",
+            );
             Err(ApiError::invalid(kind, name, &[cause]))
         }
         version if version == meta::text(live, "resourceVersion") => Ok(()),
-        version if version.parse::<u64>().is_err() => {
-            Err(ApiError::bad_request(format!("invalid resource version \"{version}\"")))
-        }
+        version if version.parse::<u64>().is_err() => Err(ApiError::bad_request(format!(
+            "invalid resource version \"{version}\""
+        ))),
         _ => Err(ApiError::modified(kind, name)),
     }
 }

@@ -38,7 +38,11 @@ impl FieldSelector {
 
     /// Selects the one object of this name.
     pub(crate) fn by_name(name: &str) -> Self {
-        Self(vec![Requirement { path: "metadata.name".into(), equal: true, value: name.into() }])
+        Self(vec![Requirement {
+            path: "metadata.name".into(),
+            equal: true,
+            value: name.into(),
+        }])
     }
 
     /// Refuses fields that the kind does not declare.
@@ -47,9 +51,14 @@ impl FieldSelector {
             let path = requirement.path.as_str();
             let known = path == "metadata.name"
                 || (path == "metadata.namespace" && kind.namespaced)
-                || kind.selectable.iter().any(|s| s.trim_start_matches('.') == path);
+                || kind
+                    .selectable
+                    .iter()
+                    .any(|s| s.trim_start_matches('.') == path);
             if !known {
-                return Err(ApiError::bad_request(format!("field label not supported: {path}")));
+                return Err(ApiError::bad_request(format!(
+                    "field label not supported: {path}"
+                )));
             }
         }
         Ok(())
@@ -62,7 +71,10 @@ impl FieldSelector {
 
     /// The value that a field must equal, if it must.
     pub(crate) fn equal_to(&self, path: &str) -> Option<&str> {
-        self.0.iter().find(|r| r.equal && r.path == path).map(|r| r.value.as_str())
+        self.0
+            .iter()
+            .find(|r| r.equal && r.path == path)
+            .map(|r| r.value.as_str())
     }
 
     /// Whether every requirement holds.

@@ -26,7 +26,10 @@ impl LabelSelector {
     /// Reads a selector; the error is the sentence for the client.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let tokens = tokens(text);
-        let mut parser = Parser { tokens: &tokens, at: 0 };
+        let mut parser = Parser {
+            tokens: &tokens,
+            at: 0,
+        };
         let mut requirements = Vec::new();
         if parser.peek().is_none() {
             return Ok(Self(requirements));
@@ -36,7 +39,9 @@ impl LabelSelector {
             match parser.next() {
                 None => return Ok(Self(requirements)),
                 Some(Token::Comma) => {}
-                Some(other) => return Err(format!("found '{other}', expected: ',' or 'end of string'")),
+                Some(other) => {
+                    return Err(format!("found '{other}', expected: ',' or 'end of string'"));
+                }
             }
         }
     }
@@ -49,7 +54,9 @@ impl LabelSelector {
     /// Whether these labels meet every requirement.
     pub(crate) fn matches(&self, labels: Option<&Value>) -> bool {
         self.0.iter().all(|requirement| {
-            let value = labels.and_then(|l| l.get(&requirement.key)).and_then(Value::as_str);
+            let value = labels
+                .and_then(|l| l.get(&requirement.key))
+                .and_then(Value::as_str);
             let number = || value.and_then(|v| v.parse::<i64>().ok());
             match &requirement.operator {
                 Operator::In(values) => value.is_some_and(|v| values.iter().any(|x| x == v)),
@@ -111,9 +118,9 @@ fn tokens(text: &str) -> Vec<Token> {
             '!' => Token::Not,
             c => {
                 let mut word = String::from(c);
-                while let Some(c) =
-                    chars.next_if(|c| !c.is_whitespace() && !matches!(c, ',' | '(' | ')' | '>' | '<' | '=' | '!'))
-                {
+                while let Some(c) = chars.next_if(|c| {
+                    !c.is_whitespace() && !matches!(c, ',' | '(' | ')' | '>' | '<' | '=' | '!')
+                }) {
                     word.push(c);
                 }
                 Token::Word(word)
@@ -147,12 +154,19 @@ impl Parser<'_> {
         }
         let key = match self.next() {
             Some(Token::Word(word)) => word,
-            Some(other) => return Err(format!("found '{other}', expected: !, identifier, or 'end of string'")),
+            Some(other) => {
+                return Err(format!(
+                    "found '{other}', expected: !, identifier, or 'end of string'"
+                ));
+            }
             None => return Err("found '', expected: identifier".into()),
         };
         check_key(&key)?;
         if negated {
-            return Ok(Requirement { key, operator: Operator::DoesNotExist });
+            return Ok(Requirement {
+                key,
+                operator: Operator::DoesNotExist,
+            });
         }
         let operator = match self.peek().cloned() {
             None | Some(Token::Comma) => Operator::Exists,
@@ -163,7 +177,9 @@ impl Parser<'_> {
             Some(Token::Word(word)) if word == "in" => Operator::In(self.set()?),
             Some(Token::Word(word)) if word == "notin" => Operator::NotIn(self.set()?),
             Some(other) => {
-                return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt"));
+                return Err(format!(
+                    "found '{other}', expected: in, notin, =, ==, !=, gt, lt"
+                ));
             }
         };
         Ok(Requirement { key, operator })
@@ -185,8 +201,9 @@ impl Parser<'_> {
 
     fn number(&mut self) -> Result<i64, String> {
         let word = self.value()?;
-        word.parse()
-            .map_err(|_| format!("for 'Gt', 'Lt' operators, the value must be an integer: \"{word}\""))
+        word.parse().map_err(|_| {
+            format!("for 'Gt', 'Lt' operators, the value must be an integer: \"{word}\"")
+        })
     }
 
     fn set(&mut self) -> Result<Vec<String>, String> {
@@ -217,26 +234,34 @@ fn shown(token: Option<Token>) -> String {
 }
 
 fn check_key(key: &str) -> Result<(), String> {
-    let (prefix, name) = key.split_once('/').map_or((None, key), |(p, n)| (Some(p), n));
+    let (prefix, name) = key
+        .split_once('/')
+        .map_or((None, key), |(p, n)| (Some(p), n));
     let prefix_ok = prefix.is_none_or(|p| !p.is_empty() && p.len() <= 253);
     if prefix_ok && is_label_word(name) && !name.is_empty() {
         return Ok(());
     }
-    Err(format!("invalid label key \"{key}\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"))
+    Err(format!(
+        "invalid label key \"{key}\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+    ))
 }
 
 fn check_value(value: &str) -> Result<(), String> {
     if is_label_word(value) {
         return Ok(());
     }
-    Err(format!("invalid label value: \"{value}\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"))
+    Err(format!(
+        "invalid label value: \"{value}\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+    ))
 }
 
 /// Whether a text may be a label's value.
 pub(crate) fn is_label_word(word: &str) -> bool {
     let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     word.len() <= 63
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
         && edge(word.chars().next())
         && edge(word.chars().next_back())
 }
@@ -248,7 +273,8 @@ mod tests {
 
     #[test]
     fn matching() {
-        let labels = json!({"app": "web", "tier": "front", "n": "5", "example.com/x": "y", "empty": ""});
+        let labels =
+            json!({"app": "web", "tier": "front", "n": "5", "example.com/x": "y", "empty": ""});
         for (text, expected) in [
             ("", true),
             ("app=web", true),
@@ -274,7 +300,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["=a", "a in b", "a in (b", "a b", "a=b=c", ",", "a,,b", "a>x", "-a=b", "a=b!"] {
+        for text in [
+            "=a", "a in b", "a in (b", "a b", "a=b=c", ",", "a,,b", "a>x", "-a=b", "a=b!",
+        ] {
             assert!(LabelSelector::parse(text).is_err(), "{text}");
         }
     }

@@ -22,9 +22,8 @@ pub(crate) struct Selector {
 impl Selector {
     /// Reads both query parameters; the error is what a client is told.
     pub(crate) fn parse(kind: &Kind, labels: &str, fields: &str) -> Result<Self, ApiError> {
-        let labels = LabelSelector::parse(labels).map_err(|why| {
-            ApiError::bad_request(format!("unable to parse requirement: {why}"))
-        })?;
+        let labels = LabelSelector::parse(labels)
+            .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
         let fields = FieldSelector::parse(fields).map_err(ApiError::bad_request)?;
         fields.check(kind)?;
         Ok(Self { labels, fields })
@@ -32,7 +31,10 @@ impl Selector {
 
     /// Selects the one object of this name.
     pub(crate) fn by_name(name: &str) -> Self {
-        Self { labels: LabelSelector::default(), fields: FieldSelector::by_name(name) }
+        Self {
+            labels: LabelSelector::default(),
+            fields: FieldSelector::by_name(name),
+        }
     }
 
     /// Whether everything is selected, so that objects need not be looked at.

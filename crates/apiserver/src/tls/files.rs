@@ -14,7 +14,11 @@ pub struct FileError {
 }
 
 fn failed<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> FileError + 'a {
-    move |source| FileError { action, path: path.to_owned(), source }
+    move |source| FileError {
+        action,
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// Makes a directory that only its owner can enter.
@@ -42,13 +46,19 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), FileError> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&temporary).map_err(failed("create", &temporary))?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed("write", &temporary))?;
+    let mut file = options
+        .open(&temporary)
+        .map_err(failed("create", &temporary))?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(failed("write", &temporary))?;
     fs::rename(&temporary, path).map_err(failed("replace", path))?;
     #[cfg(unix)]
     if let Some(dir) = path.parent() {
         // The new name is durable only when the directory is.
-        fs::File::open(dir).and_then(|d| d.sync_all()).map_err(failed("sync", dir))?;
+        fs::File::open(dir)
+            .and_then(|d| d.sync_all())
+            .map_err(failed("sync", dir))?;
     }
     Ok(())
 }

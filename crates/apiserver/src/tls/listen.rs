@@ -15,6 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use super::pki::{Pki, PkiError};
 use crate::ApiServer;
 use crate::auth::Identity;
+use crate::core::Closing;
 
 /// Connections that are open at once; more wait in the system's queue.
 const CONNECTIONS: usize = 4096;
@@ -27,7 +28,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Something else listens there.
-    #[error("{address} is in use: stop what listens there, or choose another address with --listen")]
+    #[error(
+        "{address} is in use: stop what listens there, or choose another address with --listen"
+    )]
     InUse {
         /// The address.
         address: String,
@@ -79,6 +82,7 @@ pub(crate) async fn serve(
     let address = listener.local_addr().map_err(ServeError::Address)?;
     let acceptor = TlsAcceptor::from(pki.server_config(address)?);
     let graceful = GracefulShutdown::new();
+    let closing = tokio::sync::watch::Sender::new(false);
     let slots = Arc::new(Semaphore::new(CONNECTIONS));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -99,17 +103,21 @@ pub(crate) async fn serve(
                 }
             },
         };
-        let (server, acceptor, watcher) = (server.clone(), acceptor.clone(), graceful.watcher());
+        let (server, acceptor) = (server.clone(), acceptor.clone());
+        let (watcher, closing) = (graceful.watcher(), Closing(closing.subscribe()));
         tokio::spawn(async move {
             let _slot = slot;
-            if let Err(error) = connection(&server, &acceptor, stream, watcher).await {
+            if let Err(error) = connection(&server, &acceptor, stream, watcher, closing).await {
                 tracing::debug!(error = error.as_ref(), "a connection ended early");
             }
         });
     }
     drop(listener);
-    server.stop();
-    if tokio::time::timeout(FAREWELL, graceful.shutdown()).await.is_err() {
+    closing.send_replace(true);
+    if tokio::time::timeout(FAREWELL, graceful.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("some connections did not end in time and were cut");
     }
     Ok(())
@@ -122,22 +130,30 @@ async fn connection(
     acceptor: &TlsAcceptor,
     stream: TcpStream,
     watcher: hyper_util::server::graceful::Watcher,
+    closing: Closing,
 ) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
     let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
     let certificates = stream.get_ref().1.peer_certificates();
     // The handshake requires a certificate, so its absence would be a fault of ours.
-    let leaf = certificates.and_then(<[_]>::first).ok_or("the client showed no certificate")?;
+    let leaf = certificates
+        .and_then(<[_]>::first)
+        .ok_or("the client showed no certificate")?;
     let identity = Identity::from_certificate(leaf)?;
-    let service = TowerToHyperService::new(server.service(identity));
+    let service = TowerToHyperService::new(server.service_until(identity, closing));
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE);
     builder
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(PATIENCE)
         .max_concurrent_streams(1000);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
+    let connection = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .into_owned();
     watcher.watch(connection).await
 }

@@ -6,6 +6,6 @@ mod listen;
 mod pki;
 
 pub use files::FileError;
-pub use listen::{BindError, ServeError, bind};
 pub(crate) use listen::serve;
+pub use listen::{BindError, ServeError, bind};
 pub use pki::{Pki, PkiError};

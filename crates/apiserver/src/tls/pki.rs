@@ -8,7 +8,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
 };
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -69,7 +70,13 @@ impl Pki {
         files::private_dir(dir)?;
         let (ca_cert, ca_key) = authority(dir)?;
         let (admin_cert, admin_key) = administrator(dir, &ca_cert, &ca_key)?;
-        Ok(Self { ca_cert, ca_key, admin_cert, admin_key, names: Vec::new() })
+        Ok(Self {
+            ca_cert,
+            ca_key,
+            admin_cert,
+            admin_key,
+            names: Vec::new(),
+        })
     }
 
     /// Adds host names and addresses under which the server is reached.
@@ -106,19 +113,26 @@ impl Pki {
         let issuer = Issuer::from_ca_cert_pem(&self.ca_cert, KeyPair::from_pem(&self.ca_key)?)?;
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(self.server_names(address))?;
-        params.distinguished_name.push(DnType::CommonName, "machinist");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "machinist");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         set_validity(&mut params, SERVER_YEARS);
         let certificate = params.signed_by(&key, &issuer)?;
 
-        let ca = CertificateDer::from_pem_slice(self.ca_cert.as_bytes())
-            .map_err(|source| PkiError::Pem { path: "ca.crt".into(), source })?;
+        let ca = CertificateDer::from_pem_slice(self.ca_cert.as_bytes()).map_err(|source| {
+            PkiError::Pem {
+                path: "ca.crt".into(),
+                source,
+            }
+        })?;
         let mut roots = rustls::RootCertStore::empty();
         roots.add(ca.clone())?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build()?;
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+                .build()?;
         let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -161,9 +175,14 @@ fn authority(dir: &Path) -> Result<(String, String), PkiError> {
     let key = KeyPair::generate()?;
     let mut params = CertificateParams::new(Vec::new())?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.key_usages =
-        vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
-    params.distinguished_name.push(DnType::CommonName, "machinist-ca");
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::CrlSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "machinist-ca");
     set_validity(&mut params, YEARS);
     let cert = params.self_signed(&key)?.pem();
     let key = key.serialize_pem();
@@ -183,8 +202,12 @@ fn administrator(dir: &Path, ca_cert: &str, ca_key: &str) -> Result<(String, Str
     let issuer = Issuer::from_ca_cert_pem(ca_cert, KeyPair::from_pem(ca_key)?)?;
     let key = KeyPair::generate()?;
     let mut params = CertificateParams::new(Vec::new())?;
-    params.distinguished_name.push(DnType::CommonName, "machinist-admin");
-    params.distinguished_name.push(DnType::OrganizationName, "system:masters");
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "machinist-admin");
+    params
+        .distinguished_name
+        .push(DnType::OrganizationName, "system:masters");
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     set_validity(&mut params, YEARS);
@@ -198,11 +221,14 @@ fn administrator(dir: &Path, ca_cert: &str, ca_key: &str) -> Result<(String, Str
 /// Whether a certificate still holds for a month.
 fn is_fresh(path: &Path, pem: &str) -> Result<bool, PkiError> {
     use x509_parser::prelude::{FromDer as _, X509Certificate};
-    let der = CertificateDer::from_pem_slice(pem.as_bytes())
-        .map_err(|source| PkiError::Pem { path: path.to_owned(), source })?;
+    let der = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(|source| PkiError::Pem {
+        path: path.to_owned(),
+        source,
+    })?;
     let month = 30 * 24 * 3600;
     let soon = jiff::Timestamp::now().as_second() + month;
-    Ok(X509Certificate::from_der(&der).is_ok_and(|(_, c)| c.validity().not_after.timestamp() > soon))
+    Ok(X509Certificate::from_der(&der)
+        .is_ok_and(|(_, c)| c.validity().not_after.timestamp() > soon))
 }
 
 /// Valid from yesterday, because clocks differ, and for so many years.

@@ -7,6 +7,7 @@ use machinist_store::{Entry, Event, EventKind, Revision};
 use serde_json::{Value, json};
 
 use crate::codec;
+use crate::core::Core;
 use crate::http::{Shape, View};
 use crate::meta;
 use crate::registry::Kind;
@@ -25,7 +26,21 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(kind: Arc<Kind>, selector: Selector, view: View) -> Self {
-        Self { kind, selector, view, headers_sent: false }
+        Self {
+            kind,
+            selector,
+            view,
+            headers_sent: false,
+        }
+    }
+
+    /// Whether the kind is still served.
+    pub(super) fn is_served(&self, core: &Core) -> bool {
+        let kind = &self.kind;
+        let snapshot = core.registry.snapshot();
+        snapshot
+            .find(&kind.group, &kind.version, &kind.plural)
+            .is_some()
     }
 
     /// What exists already, as if it was just added.
@@ -72,8 +87,11 @@ impl Writer {
             self.kind.to_served(&mut object);
             object
         });
-        let was_selected = before.as_ref().is_some_and(|b| selects_all || self.selector.matches(b));
-        let is_selected = event.kind == EventKind::Put && (selects_all || self.selector.matches(&object));
+        let was_selected = before
+            .as_ref()
+            .is_some_and(|b| selects_all || self.selector.matches(b));
+        let is_selected =
+            event.kind == EventKind::Put && (selects_all || self.selector.matches(&object));
         match (was_selected, is_selected) {
             (false, false) => {}
             (false, true) => self.write(out, "ADDED", object),
@@ -89,7 +107,8 @@ impl Writer {
 
     /// How far the watch has come.
     pub(super) fn bookmark(&self, revision: Revision, ends_initial: bool) -> Bytes {
-        let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
+        let mut metadata =
+            json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
         if ends_initial {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
@@ -122,7 +141,9 @@ impl Writer {
     }
 
     fn can_splice(&self) -> bool {
-        self.view.format.shape == Shape::Object && self.selector.is_everything() && self.kind.is_stored_form()
+        self.view.format.shape == Shape::Object
+            && self.selector.is_everything()
+            && self.kind.is_stored_form()
     }
 
     fn splice(&self, out: &mut Vec<u8>, kind: &str, entry: &Entry) {
@@ -134,7 +155,8 @@ impl Writer {
     fn write(&mut self, out: &mut Vec<u8>, kind: &str, object: Value) {
         debug_assert!(!meta::name(&object).is_empty());
         let mut shown = self.view.object(&self.kind, object);
-        if self.view.format.shape == Shape::Table && std::mem::replace(&mut self.headers_sent, true) {
+        if self.view.format.shape == Shape::Table && std::mem::replace(&mut self.headers_sent, true)
+        {
             table::without_headers(&mut shown);
         }
         out.extend_from_slice(&line(kind, &shown));

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
 use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use machinist_store::{Entry, Revision, Watch, WatchError};
 use tokio::time::Instant;
 
 use crate::core::Core;
-use crate::http::{Query, View};
+use crate::http::{Call, Query, View};
 use crate::registry::Kind;
 use crate::resource::VersionMatch;
 use crate::selector::Selector;
@@ -43,14 +43,20 @@ enum Start {
 
 /// Starts a watch as the query asks for.
 pub(crate) fn start(
-    core: &Arc<Core>,
+    call: &Call,
     kind: Arc<Kind>,
     namespace: Option<&str>,
     selector: Selector,
-    query: &Query,
     view: View,
 ) -> Result<Response<Body>, ApiError> {
-    let prefix = kind.keys_in(namespace);
+    let (core, query) = (&call.core, &call.query);
+    let prefix = match selector.only_name() {
+        // Other names may begin with this one; the selector sorts them out.
+        Some(name) if namespace.is_some() || !kind.namespaced => {
+            kind.key(namespace.unwrap_or_default(), name)
+        }
+        _ => kind.keys_in(namespace),
+    };
     let bookmarks = query.flag("allowWatchBookmarks");
     let start = start_of(core, query)?;
     let announce = query.flag("sendInitialEvents") && bookmarks;
@@ -75,11 +81,14 @@ pub(crate) fn start(
         }
     };
     let stream = Stream {
-        bookmark: announce.then(|| watch.as_ref().map(Watch::progress)).flatten(),
+        bookmark: announce
+            .then(|| watch.as_ref().map(Watch::progress))
+            .flatten(),
         deadline: Instant::now() + timeout(query),
         next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
         bookmarks,
-        stopped: Box::pin(core.stopped()),
+        stopped: Box::pin(stopped(call)),
+        changes: core.registry.changes(),
         open: Open::new(core.clone()),
         initial,
         pending,
@@ -87,11 +96,33 @@ pub(crate) fn start(
         writer,
     };
     let body = Body::from_stream(futures::stream::unfold(stream, |mut stream| async move {
-        stream.next().await.map(|piece| (Ok::<_, Infallible>(piece), stream))
+        stream
+            .next()
+            .await
+            .map(|piece| (Ok::<_, Infallible>(piece), stream))
     }));
     let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// Resolves when the server stops, or the listener by which the call came.
+fn stopped(call: &Call) -> impl Future<Output = ()> + Send + 'static {
+    let stopped = call.core.stopped();
+    let closing = call.closing.clone();
+    async move {
+        match closing {
+            Some(closing) => {
+                tokio::select! {
+                    () = stopped => {}
+                    () = closing.closed() => {}
+                }
+            }
+            None => stopped.await,
+        }
+    }
 }
 
 fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
@@ -102,7 +133,10 @@ fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
         let mut error = ApiError::new(
             http::StatusCode::UNPROCESSABLE_ENTITY,
             "Invalid",
-            format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {}", cause.message),
+            format!(
+                "ListOptions.meta.k8s.io \"\" is invalid: {field}: {}",
+                cause.message
+            ),
         );
         error.details.insert("kind".into(), "ListOptions".into());
         error
@@ -125,7 +159,8 @@ fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
         });
     }
     if version_match.is_some() {
-        let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        let why =
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
         return Err(invalid("resourceVersionMatch", why));
     }
     Ok(match version {
@@ -149,10 +184,12 @@ fn timeout(query: &Query) -> Duration {
 /// far back, it can only list again.
 fn watch_error(error: WatchError) -> ApiError {
     match error {
-        WatchError::Compacted { oldest } => ApiError::expired(format!("too old resource version ({oldest})")),
-        WatchError::Future { current } => {
-            ApiError::expired(format!("the resource version lies ahead of the newest one ({current})"))
+        WatchError::Compacted { oldest } => {
+            ApiError::expired(format!("too old resource version ({oldest})"))
         }
+        WatchError::Future { current } => ApiError::expired(format!(
+            "the resource version lies ahead of the newest one ({current})"
+        )),
         WatchError::Closed => ApiError::internal("the store is closed"),
     }
 }
@@ -185,7 +222,8 @@ struct Stream {
     next_bookmark: Option<Instant>,
     deadline: Instant,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    #[allow(dead_code, reason = "held for its drop")]
+    /// The changes of the registry: a watch ends with its kind.
+    changes: tokio::sync::watch::Receiver<u64>,
     open: Open,
 }
 
@@ -212,6 +250,16 @@ impl Stream {
             tokio::select! {
                 biased;
                 () = &mut self.stopped => self.watch = None,
+                changed = self.changes.changed() => {
+                    // What was written before the end of the kind is still told.
+                    let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
+                    if ended {
+                        while let Ok(Some(event)) = watch.try_next() {
+                            self.pending.push_back(self.writer.events(&[event]));
+                        }
+                        self.watch = None;
+                    }
+                }
                 event = watch.next() => {
                     let mut events = Vec::with_capacity(1);
                     let mut failed = event.map(|event| events.push(event)).err();

@@ -1,6 +1,13 @@
 //! One helper that knows how to call the server; the tests are tables of calls and answers.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "shared test code")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "shared test code"
+)]
 
 use std::time::Duration;
 
@@ -29,7 +36,10 @@ pub async fn server() -> ApiServer {
 
 /// A server on a store that serves widgets.
 pub async fn server_on(store: Store) -> ApiServer {
-    let options = Options { crds: vec![widget_definition()], ..Options::default() };
+    let options = Options {
+        crds: vec![widget_definition()],
+        ..Options::default()
+    };
     ApiServer::new(store, options).await.unwrap()
 }
 
@@ -45,7 +55,11 @@ pub fn widget(name: &str) -> Value {
 
 /// Sends a request and gives the response as it comes.
 pub async fn send(server: &ApiServer, request: Request<Body>) -> Response<Body> {
-    server.service(Identity::admin()).oneshot(request).await.unwrap()
+    server
+        .service(Identity::admin())
+        .oneshot(request)
+        .await
+        .unwrap()
 }
 
 /// A request in the shorthand of the tables: `METHOD[+merge|+json|+apply|+strategic] PATH`.
@@ -87,7 +101,9 @@ pub async fn call(server: &ApiServer, line: &str, body: Option<&Value>) -> (u16,
 /// Calls the server with an `Accept` header.
 pub async fn call_accepting(server: &ApiServer, line: &str, accept: &str) -> (u16, Value) {
     let mut request = request(line, None);
-    request.headers_mut().insert("accept", accept.parse().unwrap());
+    request
+        .headers_mut()
+        .insert("accept", accept.parse().unwrap());
     answer(send(server, request).await).await
 }
 
@@ -128,7 +144,10 @@ pub fn assert_contains(found: &Value, expected: &Value, context: &str) {
             }
         }
         (Value::String(expected), Value::String(found)) if expected.starts_with('~') => {
-            assert!(found.contains(&expected[1..]), "{context}: {found:?} does not contain {expected:?}");
+            assert!(
+                found.contains(&expected[1..]),
+                "{context}: {found:?} does not contain {expected:?}"
+            );
         }
         (expected, found) => assert_eq!(found, expected, "{context}"),
     }
@@ -165,10 +184,15 @@ pub async fn watch(server: &ApiServer, line: &str) -> Watching {
 /// Opens a watch with an `Accept` header.
 pub async fn watch_accepting(server: &ApiServer, line: &str, accept: &str) -> Watching {
     let mut request = request(line, None);
-    request.headers_mut().insert("accept", accept.parse().unwrap());
+    request
+        .headers_mut()
+        .insert("accept", accept.parse().unwrap());
     let response = send(server, request).await;
     assert_eq!(response.status(), 200, "{line}");
-    Watching { stream: response.into_body().into_data_stream(), buffer: Vec::new() }
+    Watching {
+        stream: response.into_body().into_data_stream(),
+        buffer: Vec::new(),
+    }
 }
 
 impl Watching {
@@ -179,7 +203,9 @@ impl Watching {
                 let line: Vec<u8> = self.buffer.drain(..=at).collect();
                 return Some(serde_json::from_slice(&line).unwrap());
             }
-            let piece = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("an event in time")?;
+            let piece = tokio::time::timeout(PATIENCE, self.stream.next())
+                .await
+                .expect("an event in time")?;
             self.buffer.extend_from_slice(&piece.unwrap());
         }
     }

@@ -17,18 +17,26 @@ pub(super) fn prepare(core: &Core, object: &mut Value, live: Option<&Value>, par
         return;
     }
     if let Some(spec) = object.get_mut("spec").filter(|s| s.is_object()) {
-        let names: Option<Names> = spec.get("names").and_then(|n| serde_json::from_value(n.clone()).ok());
+        let names: Option<Names> = spec
+            .get("names")
+            .and_then(|n| serde_json::from_value(n.clone()).ok());
         if let Some(mut names) = names {
             names.complete();
             meta::as_map(spec).insert("names".into(), names.to_value());
         }
-        let conversion = meta::as_map(spec).entry("conversion").or_insert_with(|| json!({}));
-        meta::as_map(conversion).entry("strategy").or_insert_with(|| "None".into());
+        let conversion = meta::as_map(spec)
+            .entry("conversion")
+            .or_insert_with(|| json!({}));
+        meta::as_map(conversion)
+            .entry("strategy")
+            .or_insert_with(|| "None".into());
     }
     if live.is_none() {
         meta::add_finalizer(object, FINALIZER);
     }
-    let Ok(spec) = Spec::of_user(&object["spec"]) else { return };
+    let Ok(spec) = Spec::of_user(&object["spec"]) else {
+        return;
+    };
     let status = status(core, object, &spec, live);
     meta::as_map(object).insert("status".into(), status);
 }
@@ -52,24 +60,57 @@ fn status(core: &Core, object: &Value, spec: &Spec, live: Option<&Value>) -> Val
         Some(name) => ("NameConflict", format!("\"{name}\" is already in use")),
     };
     let (established_reason, established_message) = if accepted {
-        ("InitialNamesAccepted", "the initial names have been accepted")
+        (
+            "InitialNamesAccepted",
+            "the initial names have been accepted",
+        )
     } else {
         ("NotAccepted", "not all names are accepted")
     };
-    let before = live.and_then(|l| l.pointer("/status/conditions")).and_then(Value::as_array);
+    let before = live
+        .and_then(|l| l.pointer("/status/conditions"))
+        .and_then(Value::as_array);
     let mut conditions = vec![
-        condition(before, "NamesAccepted", accepted, names_reason, &names_message),
-        condition(before, "Established", accepted, established_reason, established_message),
+        condition(
+            before,
+            "NamesAccepted",
+            accepted,
+            names_reason,
+            &names_message,
+        ),
+        condition(
+            before,
+            "Established",
+            accepted,
+            established_reason,
+            established_message,
+        ),
     ];
     if meta::is_deleting(object) {
         let message = "CustomResource deletion is in progress";
-        conditions.push(condition(before, "Terminating", true, "InstanceDeletionInProgress", message));
+        conditions.push(condition(
+            before,
+            "Terminating",
+            true,
+            "InstanceDeletionInProgress",
+            message,
+        ));
     }
-    let names = if accepted { spec.names.to_value() } else { json!({"plural": "", "kind": ""}) };
+    let names = if accepted {
+        spec.names.to_value()
+    } else {
+        json!({"plural": "", "kind": ""})
+    };
     json!({"conditions": conditions, "acceptedNames": names, "storedVersions": stored})
 }
 
-fn condition(before: Option<&Vec<Value>>, name: &str, holds: bool, reason: &str, message: &str) -> Value {
+fn condition(
+    before: Option<&Vec<Value>>,
+    name: &str,
+    holds: bool,
+    reason: &str,
+    message: &str,
+) -> Value {
     let status = if holds { "True" } else { "False" };
     let since = before
         .into_iter()
@@ -96,7 +137,10 @@ fn clashing_name(core: &Core, spec: &Spec) -> Option<String> {
     for other in others {
         let mut taken = vec![&other.plural, &other.singular];
         taken.extend(other.short_names.iter());
-        if let Some(name) = resource_names(&spec.names).into_iter().find(|n| taken.contains(&n)) {
+        if let Some(name) = resource_names(&spec.names)
+            .into_iter()
+            .find(|n| taken.contains(&n))
+        {
             return Some(name);
         }
         for name in [&spec.names.kind, &spec.names.list_kind] {
@@ -111,7 +155,13 @@ fn clashing_name(core: &Core, spec: &Spec) -> Option<String> {
 /// Shows in the conditions that the definition is on its way out.
 pub(super) fn mark_deleting(object: &mut Value) {
     let message = "CustomResource deletion is in progress";
-    let terminating = condition(None, "Terminating", true, "InstanceDeletionInProgress", message);
+    let terminating = condition(
+        None,
+        "Terminating",
+        true,
+        "InstanceDeletionInProgress",
+        message,
+    );
     let status = meta::child_mut(object, "status");
     if let Value::Array(list) = status.entry("conditions").or_insert_with(|| json!([])) {
         list.retain(|c| c["type"] != "Terminating");
@@ -125,23 +175,42 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         Ok(spec) => spec,
         // The schema of definitions finds what is missing; this is for what it cannot say.
         Err(error) => {
-            let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            return vec![Cause::invalid("spec", "\"\"", &format!("{error}: {source}"))];
+            let source = std::error::Error::source(&error)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            return vec![Cause::invalid(
+                "spec",
+                "\"\"",
+                &format!("{error}: {source}"),
+            )];
         }
     };
     let mut causes = Vec::new();
     let expected = format!("{}.{}", spec.names.plural, spec.group);
     if meta::name(object) != expected {
         let why = "must be spec.names.plural+\".\"+spec.group";
-        causes.push(Cause::invalid("metadata.name", &format!("{:?}", meta::name(object)), why));
+        causes.push(Cause::invalid(
+            "metadata.name",
+            &format!("{:?}", meta::name(object)),
+            why,
+        ));
     }
-    for (at, version) in object["spec"]["versions"].as_array().into_iter().flatten().enumerate() {
+    for (at, version) in object["spec"]["versions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
         match version.pointer("/schema/openAPIV3Schema") {
             None => causes.push(Cause::required(&path, "schemas are required")),
             Some(schema) if schema["type"] != "object" => {
                 let why = "must be object at the root";
-                causes.push(Cause::invalid(&format!("{path}.type"), &schema["type"].to_string(), why));
+                causes.push(Cause::invalid(
+                    &format!("{path}.type"),
+                    &schema["type"].to_string(),
+                    why,
+                ));
             }
             Some(_) => {}
         }
@@ -150,7 +219,11 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         let changed = live.is_some_and(|l| l["spec"][field] != object["spec"][field]);
         if changed {
             let path = format!("spec.{field}");
-            causes.push(Cause::invalid(&path, &object["spec"][field].to_string(), "field is immutable"));
+            causes.push(Cause::invalid(
+                &path,
+                &object["spec"][field].to_string(),
+                "field is immutable",
+            ));
         }
     }
     if causes.is_empty()
