@@ -1,4 +1,9 @@
 //! The house is in order: documents name what exists, and crates depend as ARCHITECTURE.md draws.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
 
 use std::{
     collections::{BTreeMap, BTreeSet},

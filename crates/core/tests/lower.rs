@@ -1,4 +1,5 @@
 //! From manifests to the domain model: YAML in, what is wanted out.
+#![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The planner: every row of its table, and the laws that hold for all of them.
+#![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod support;
 

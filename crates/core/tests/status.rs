@@ -1,4 +1,5 @@
 //! Phase and conditions: what a person sees of a situation.
+#![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod support;
 
