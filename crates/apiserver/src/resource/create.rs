@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Part, WriteOptions, Written, admit, hook, track};
 use crate::core::Core;
 use crate::registry::Kind;
+use crate::schema;
 use crate::status::ApiError;
 use crate::{codec, meta};
 
@@ -57,6 +58,8 @@ impl Core {
             let warnings = admit::shape(kind, &mut object, options)?;
             if kind.status {
                 meta::as_map(&mut object).remove("status");
+                // A status that nobody may send can still have a default: what readers see first.
+                schema::default(&kind.schema, &mut object);
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
             admit::validate(self, kind, &object, None)?;

@@ -30,10 +30,8 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     println!("  kubeconfig  {}", dir.kubeconfig().display());
     println!();
     let work = async {
-        if let Err(failure) = manifests::apply(&plane.client.clone(), &mut manifests).await {
-            return Err(failure);
-        }
-        let ready = progress::follow(&plane.client.clone(), &manifests).await?;
+        manifests::apply(&plane.client, &mut manifests).await?;
+        let ready = progress::follow(&plane.client, &manifests).await?;
         print_next(&dir, &ready);
         Ok(())
     };

@@ -17,7 +17,7 @@ use crate::{context::Context, error::PassError};
 /// How a step ended.
 pub(super) enum Acted {
     /// It was carried out; the object as it is now, unless it was let go.
-    Done(Option<Machine>),
+    Done(Option<Box<Machine>>),
     /// The platform did not carry it out, or did not say.
     Failed(Trouble),
 }
@@ -54,7 +54,7 @@ pub(super) async fn act(
                 .events
                 .normal(machine, reason(step), action, note)
                 .await;
-            Ok(Acted::Done(Some(machine.clone())))
+            Ok(Acted::Done(Some(Box::new(machine.clone()))))
         }
         Err(error) => {
             let trouble = trouble(&error);
@@ -102,7 +102,7 @@ async fn bind(
     context: &Context,
 ) -> Result<Acted, PassError> {
     let Some((namespace, name)) = &gathered.provider_name else {
-        return Ok(Acted::Done(Some(machine.clone())));
+        return Ok(Acted::Done(Some(Box::new(machine.clone()))));
     };
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
@@ -124,7 +124,7 @@ async fn bind(
         .map_err(PassError::api("could not bind the machine"))?;
     let note = format!("Bound to MachineProvider {namespace}/{name}.");
     context.events.normal(machine, "Bound", "bind", note).await;
-    Ok(Acted::Done(Some(bound)))
+    Ok(Acted::Done(Some(Box::new(bound))))
 }
 
 /// Takes our finalizer off, and no one else's. The resource version keeps a stale list from

@@ -98,7 +98,7 @@ async fn steps(cached: &Machine, context: &Context) -> Result<Action, PassError>
     let mut view = View::Cached(cached.clone());
     for _ in 0..MAX_STEPS {
         match pass(view, context).await? {
-            Next::Again(machine) => view = View::Fresh(machine),
+            Next::Again(machine) => view = View::Fresh(*machine),
             Next::Later(action) => return Ok(action),
         }
     }
@@ -112,7 +112,7 @@ enum View {
 }
 
 enum Next {
-    Again(Machine),
+    Again(Box<Machine>),
     Later(Action),
 }
 
@@ -128,7 +128,7 @@ async fn pass(view: View, context: &Context) -> Result<Next, PassError> {
     let step = plan(situation);
     if step.is_consequential() && !fresh {
         return Ok(match gather::read_afresh(&machine, context).await? {
-            Some(machine) => Next::Again(machine),
+            Some(machine) => Next::Again(Box::new(machine)),
             None => gone(&machine, context),
         });
     }
