@@ -27,7 +27,13 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Logging {
     /// What to log: a level, or a filter such as `machinist_engine=debug,warn`
-    #[arg(long, global = true, env = "MACHINIST_LOG", value_name = "FILTER")]
+    #[arg(
+        long,
+        global = true,
+        env = "MACHINIST_LOG",
+        hide_env_values = true,
+        value_name = "FILTER"
+    )]
     pub(crate) log: Option<String>,
     /// How to log
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
@@ -81,10 +87,20 @@ impl Command {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DataDir {
     /// Where store, certificates, images and machines are kept [default: the user's data directory]
-    #[arg(long, env = "MACHINIST_DATA_DIR", value_name = "DIR")]
+    #[arg(
+        long,
+        env = "MACHINIST_DATA_DIR",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     pub(crate) data_dir: Option<PathBuf>,
     /// Where to look for images by name, besides the data directory [default: the user's cache directory]
-    #[arg(long, env = "MACHINIST_IMAGES", value_name = "DIR")]
+    #[arg(
+        long,
+        env = "MACHINIST_IMAGES",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     pub(crate) images: Option<PathBuf>,
 }
 
@@ -118,7 +134,12 @@ pub(crate) struct Down {
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Where to look for images by name [default: the user's cache directory]
-    #[arg(long, env = "MACHINIST_IMAGES", value_name = "DIR")]
+    #[arg(
+        long,
+        env = "MACHINIST_IMAGES",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     pub(crate) images: Option<PathBuf>,
     /// The manifest to apply
     #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]

@@ -137,7 +137,13 @@ async fn pass(view: View, context: &Context) -> Result<Next, PassError> {
         step: &step,
         trouble: gathered.trouble.as_ref(),
     };
-    let Some(machine) = report::report(machine, &outlook, &gathered, context).await? else {
+    // A new machine is born with the status that binding it would report; one write is enough.
+    let said = step == Step::Bind && gathered.trouble.is_none();
+    let machine = match said {
+        true => Some(machine),
+        false => report::report(machine, &outlook, &gathered, context).await?,
+    };
+    let Some(machine) = machine else {
         return Ok(Next::Later(Action::await_change()));
     };
     if !step.is_consequential() {

@@ -1,0 +1,406 @@
+//! The whole engine over the in-process API server and a simulated platform that fails on demand.
+//!
+//! After every fault the law is the same: one machine for one declaration, as declared, and
+//! nothing left when it is deleted.
+#![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use futures::{StreamExt, TryStreamExt};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+};
+use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
+use machinist_apiserver::{ApiServer, Identity, Options, Store};
+use machinist_core::{
+    machine::{Facts, PowerState},
+    provider::{Connect, Provider, ProviderResult, ProviderSpec},
+};
+use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_providers::{
+    Sim, SimCloud, SimOptions,
+    sim::{Fault, Verb},
+};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+/// Generous: the machine that runs this may be busy.
+const LIMIT: Duration = Duration::from_secs(60);
+
+struct OneCloud(SimCloud);
+
+#[async_trait]
+impl Connect for OneCloud {
+    async fn connect(&self, _: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        Ok(Arc::new(Sim::new(self.0.clone())))
+    }
+}
+
+struct World {
+    client: Client,
+    cloud: SimCloud,
+    engine: JoinHandle<()>,
+    _server: ApiServer,
+}
+
+impl World {
+    async fn new(options: SimOptions) -> World {
+        let crds = machinist_api::crds().into_iter().map(|crd| json!(crd));
+        let options_of_server = Options {
+            crds: crds.collect(),
+            ..Options::default()
+        };
+        let server = ApiServer::new(Store::memory(), options_of_server)
+            .await
+            .expect("the server starts");
+        let client = Client::new(server.service(Identity::admin()), "default");
+        let cloud = SimCloud::new(options);
+        let world = World {
+            engine: start(&client, &cloud),
+            client,
+            cloud,
+            _server: server,
+        };
+        let provider = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+            "metadata": {"name": "cloud"}, "spec": {"type": "sim", "region": "here"},
+        });
+        let provider = serde_json::from_value(provider).expect("a provider");
+        let api = world.providers();
+        api.create(&PostParams::default(), &provider)
+            .await
+            .expect("created");
+        world
+    }
+
+    fn machines(&self) -> Api<Machine> {
+        Api::default_namespaced(self.client.clone())
+    }
+
+    fn providers(&self) -> Api<MachineProvider> {
+        Api::default_namespaced(self.client.clone())
+    }
+
+    async fn declare(&self, name: &str) -> Machine {
+        let machine = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
+            "spec": {
+                "name": name, "instanceType": "small",
+                "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
+                "providerConfig": {"name": "sim", "region": "here"},
+            },
+        });
+        let machine = serde_json::from_value(machine).expect("a machine");
+        let api = self.machines();
+        api.create(&PostParams::default(), &machine)
+            .await
+            .expect("created")
+    }
+
+    async fn patch(&self, name: &str, patch: serde_json::Value) {
+        let api = self.machines();
+        let patch = Patch::Merge(&patch);
+        api.patch(name, &PatchParams::default(), &patch)
+            .await
+            .expect("patched");
+    }
+
+    /// Waits until the machine, or its absence, is as wanted.
+    async fn until(
+        &self,
+        name: &str,
+        wanted: impl Fn(Option<&Machine>) -> bool,
+    ) -> Option<Machine> {
+        let api = self.machines();
+        let look = async {
+            loop {
+                let machine = api.get_opt(name).await.expect("an answer");
+                if wanted(machine.as_ref()) {
+                    return machine;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let found = tokio::time::timeout(LIMIT, look).await;
+        match found {
+            Ok(machine) => machine,
+            Err(_) => {
+                let machine = api.get_opt(name).await.expect("an answer");
+                let status = machine.and_then(|machine| machine.status);
+                unreachable!("waited too long; the status is {status:#?}")
+            }
+        }
+    }
+
+    async fn until_phase(&self, name: &str, phase: MachinePhase) -> Machine {
+        let is = |machine: Option<&Machine>| phase_of(machine) == Some(phase);
+        self.until(name, is).await.expect("a machine")
+    }
+
+    /// The engine dies at once, as by a signal, and another takes over.
+    async fn replace_engine(&mut self) {
+        self.engine.abort();
+        let _ = (&mut self.engine).await;
+        self.engine = start(&self.client, &self.cloud);
+    }
+
+    /// Has the engine look at the machine once more, and waits until it did.
+    async fn look_again(&self, name: &str) {
+        let finds = || {
+            self.cloud
+                .calls()
+                .iter()
+                .filter(|call| call.verb == Verb::Find)
+                .count()
+        };
+        let before = finds();
+        self.patch(name, json!({"metadata": {"labels": {"look": "again"}}}))
+            .await;
+        let looked = async {
+            while finds() == before {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, looked)
+            .await
+            .expect("looked in time");
+        self.until_phase(name, MachinePhase::Running).await;
+    }
+
+    async fn delete_and_prove(&self, name: &str) {
+        let api = self.machines();
+        api.delete(name, &DeleteParams::default())
+            .await
+            .expect("deleted");
+        self.until(name, |machine| machine.is_none()).await;
+        assert_eq!(self.cloud.count(), 0, "something is left at the platform");
+    }
+}
+
+fn start(client: &Client, cloud: &SimCloud) -> JoinHandle<()> {
+    let engine = Engine {
+        client: client.clone(),
+        connect: Arc::new(OneCloud(cloud.clone())),
+        clock: Arc::new(SystemClock),
+        metrics: Metrics::default(),
+    };
+    tokio::spawn(async move {
+        engine
+            .run(std::future::pending())
+            .await
+            .expect("the engine runs");
+    })
+}
+
+fn phase_of(machine: Option<&Machine>) -> Option<MachinePhase> {
+    machine?.status.as_ref()?.phase
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_goes_through_its_phases_in_few_writes() {
+    let world = World::new(SimOptions::default()).await;
+    let api = world.machines();
+    let mut changes = api
+        .watch(&WatchParams::default(), "0")
+        .await
+        .expect("a watch")
+        .boxed();
+    world.declare("m").await;
+    let mut phases = Vec::new();
+    let mut writes = 0;
+    while phases.last() != Some(&MachinePhase::Running) {
+        let next = tokio::time::timeout(LIMIT, changes.try_next()).await;
+        match next.expect("in time").expect("no error").expect("no end") {
+            WatchEvent::Added(machine) | WatchEvent::Modified(machine) => {
+                writes += 1;
+                let phase = phase_of(Some(&machine)).expect("born with a phase");
+                if phases.last() != Some(&phase) {
+                    phases.push(phase);
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(
+        phases,
+        [
+            MachinePhase::Pending,
+            MachinePhase::Creating,
+            MachinePhase::Running
+        ]
+    );
+    assert!(writes <= 4, "{writes} writes for one machine");
+    world.delete_and_prove("m").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_of_every_call_ends_with_one_machine() {
+    let faults = [
+        Fault::Before,
+        Fault::LostAnswer,
+        Fault::Stale,
+        Fault::Throttle {
+            retry_after: Some(Duration::from_millis(50)),
+        },
+    ];
+    for verb in [Verb::Find, Verb::Create, Verb::Delete] {
+        for fault in faults.clone() {
+            // Without the platform's help wherever that is possible: only a look that is behind the
+            // times needs a platform that knows its tokens.
+            let options = SimOptions {
+                idempotent: matches!(fault, Fault::Stale),
+                ..SimOptions::default()
+            };
+            let world = World::new(options).await;
+            world.cloud.fault_next(verb, fault.clone());
+            world.declare("m").await;
+            world.until_phase("m", MachinePhase::Running).await;
+            assert_eq!(world.cloud.count(), 1, "{verb:?} with {fault:?}");
+            // The same on a machine that is there, and on its way out. A step with consequences
+            // is preceded by two looks: one that is behind the times is made good by the other,
+            // and a look that fails does harm only if failing counts as absence, twice.
+            let times = if matches!(fault, Fault::Stale) { 1 } else { 2 };
+            (0..times).for_each(|_| world.cloud.fault_next(verb, fault.clone()));
+            world.look_again("m").await;
+            (0..times).for_each(|_| world.cloud.fault_next(verb, fault.clone()));
+            assert_eq!(world.cloud.made(), 1, "{verb:?} with {fault:?}");
+            assert!(
+                world.cloud.peak_duplicates() <= 1,
+                "{verb:?} with {fault:?}"
+            );
+            world.delete_and_prove("m").await;
+            world.engine.abort();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_dies_after_the_create_leaves_one_machine_to_the_next() {
+    let mut world = World::new(SimOptions::default()).await;
+    world.cloud.fault_next(Verb::Create, Fault::LostAnswer);
+    world.declare("m").await;
+    let made = async {
+        while world.cloud.made() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, made)
+        .await
+        .expect("made in time");
+    world.replace_engine().await;
+    world.until_phase("m", MachinePhase::Running).await;
+    assert_eq!((world.cloud.made(), world.cloud.count()), (1, 1));
+    world.replace_engine().await;
+    world.delete_and_prove("m").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn power_follows_the_declaration_and_what_happens_behind_our_back() {
+    let world = World::new(SimOptions::default()).await;
+    world.declare("m").await;
+    let machine = world.until_phase("m", MachinePhase::Running).await;
+    world
+        .patch("m", json!({"spec": {"powerState": "Stopped"}}))
+        .await;
+    world.until_phase("m", MachinePhase::Stopped).await;
+    world
+        .patch("m", json!({"spec": {"powerState": "Running"}}))
+        .await;
+    world.until_phase("m", MachinePhase::Running).await;
+    let id = machine
+        .status
+        .and_then(|status| status.machine_id)
+        .expect("an id");
+    let stop = |facts: Option<&mut Facts>| {
+        if let Some(facts) = facts {
+            facts.power = PowerState::Stopped;
+        }
+        true
+    };
+    let updates = || {
+        world
+            .cloud
+            .calls()
+            .iter()
+            .filter(|call| call.verb == Verb::Update)
+            .count()
+    };
+    let before = updates();
+    world
+        .cloud
+        .meddle(&machinist_core::machine::MachineId::new(id), stop);
+    let started = async {
+        while updates() == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, started)
+        .await
+        .expect("started again");
+    world.until_phase("m", MachinePhase::Running).await;
+    assert_eq!(world.cloud.made(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_stays_while_machines_need_it() {
+    let world = World::new(SimOptions::default()).await;
+    world.declare("m").await;
+    world.until_phase("m", MachinePhase::Running).await;
+    let providers = world.providers();
+    providers
+        .delete("cloud", &DeleteParams::default())
+        .await
+        .expect("asked");
+    let provider = providers.get("cloud").await.expect("still there");
+    assert!(provider.metadata.deletion_timestamp.is_some());
+    world.delete_and_prove("m").await;
+    let gone = async {
+        while providers
+            .get_opt("cloud")
+            .await
+            .expect("an answer")
+            .is_some()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone)
+        .await
+        .expect("gone when nothing needs it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_without_its_provider_says_so_and_goes_on_when_it_comes() {
+    let world = World::new(SimOptions::default()).await;
+    let machine = json!({
+        "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": "m"},
+        "spec": {"providerRef": {"name": "later"}},
+    });
+    let machine = serde_json::from_value(machine).expect("a machine");
+    let machines = world.machines();
+    machines
+        .create(&PostParams::default(), &machine)
+        .await
+        .expect("created");
+    let waits = |machine: Option<&Machine>| {
+        let status = machine.and_then(|machine| machine.status.as_ref());
+        status.is_some_and(|s| s.conditions.iter().any(|c| c.reason == "ProviderNotFound"))
+    };
+    let waiting = world.until("m", waits).await.expect("a machine");
+    assert_eq!(phase_of(Some(&waiting)), Some(MachinePhase::Pending));
+    assert!(waiting.finalizers().is_empty(), "bound to nothing");
+    let provider = json!({
+        "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+        "metadata": {"name": "later"}, "spec": {"type": "sim", "region": "here"},
+    });
+    let provider = serde_json::from_value(provider).expect("a provider");
+    let providers = world.providers();
+    providers
+        .create(&PostParams::default(), &provider)
+        .await
+        .expect("created");
+    world.until_phase("m", MachinePhase::Running).await;
+    assert_eq!(world.cloud.count(), 1);
+}
