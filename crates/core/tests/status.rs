@@ -81,6 +81,7 @@ fn the_life_of_a_machine() {
         reason: "Rejected".into(),
         message: "image: \"x\": not found".into(),
         terminal: true,
+        retry_after: None,
     };
     let passing = Trouble {
         terminal: false,
@@ -183,6 +184,7 @@ fn what_cannot_be_seen_keeps_its_phase_and_facts() {
         reason: "ProviderUnreachable".into(),
         message: "no answer".into(),
         terminal: false,
+        retry_after: None,
     };
     let unseen = Case {
         seen: None,

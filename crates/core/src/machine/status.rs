@@ -1,5 +1,7 @@
 //! Phase and message: a view of the situation, computed in one place, never read back.
 
+use std::time::Duration;
+
 use super::{
     Facts, Power, PowerState, Want,
     plan::{Seen, Situation, Stall, Step, Waiting},
@@ -59,6 +61,8 @@ pub struct Trouble {
     pub message: String,
     /// Whether trying again without a change is pointless.
     pub terminal: bool,
+    /// When to try again, where the platform said so.
+    pub retry_after: Option<Duration>,
 }
 
 /// Everything that the view is computed from.

@@ -171,6 +171,7 @@ fn find_provider(
                 "The machine is bound to MachineProvider {namespace}/{name}, which does not exist; create it again."
             ),
             terminal: false,
+            retry_after: None,
         });
     }
     let query = provider_query(machine).map_err(|error| invalid(error.to_string()))?;
@@ -190,6 +191,7 @@ fn find_provider(
             places.join(" or ")
         ),
         terminal: false,
+        retry_after: None,
     })
 }
 
@@ -201,6 +203,7 @@ fn not_connected((namespace, name): &ProviderName, trouble: &Trouble) -> Trouble
             trouble.message
         ),
         terminal: false,
+        retry_after: None,
     }
 }
 
@@ -209,6 +212,7 @@ fn invalid(message: String) -> Trouble {
         reason: "Invalid".into(),
         message,
         terminal: true,
+        retry_after: None,
     }
 }
 
@@ -220,6 +224,10 @@ pub(crate) fn trouble(error: &ProviderError) -> Trouble {
         terminal: match error.retry() {
             RetryPolicy::After(_) => false,
             RetryPolicy::OnChange | RetryPolicy::OnHelp => true,
+        },
+        retry_after: match error.retry() {
+            RetryPolicy::After(wait) => wait,
+            RetryPolicy::OnChange | RetryPolicy::OnHelp => None,
         },
     }
 }

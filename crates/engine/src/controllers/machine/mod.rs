@@ -169,8 +169,16 @@ fn gone(machine: &Machine, context: &Context) -> Next {
 }
 
 fn after_trouble(machine: &Machine, trouble: &Trouble, context: &Context) -> Action {
-    let wait = context.backoff.failed(&machine.uid().unwrap_or_default());
-    Action::requeue(if trouble.terminal { HOPELESS } else { wait })
+    let backoff = context.backoff.failed(&machine.uid().unwrap_or_default());
+    Action::requeue(match trouble {
+        Trouble { terminal: true, .. } => HOPELESS,
+        // The platform knows better than any rule of ours when it has time again.
+        Trouble {
+            retry_after: Some(wait),
+            ..
+        } => *wait,
+        Trouble { .. } => backoff,
+    })
 }
 
 /// When to look again, when there is nothing to do now.

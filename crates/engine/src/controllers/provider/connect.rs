@@ -108,6 +108,7 @@ async fn read_secrets(
                     "Secret {namespace}/{name}, which the provider refers to, does not exist."
                 ),
                 terminal: false,
+                retry_after: None,
             }));
         };
         secrets
