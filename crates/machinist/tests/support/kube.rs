@@ -160,14 +160,21 @@ impl Drop for Cluster {
     }
 }
 
-/// A client by a kubeconfig.
+/// A client by a kubeconfig in a file.
 ///
 /// # Errors
 /// When the kubeconfig cannot be used.
 pub async fn client(kubeconfig: &Path) -> Result<Client, Box<dyn std::error::Error>> {
+    client_of(Kubeconfig::read_from(kubeconfig)?).await
+}
+
+/// A client by a kubeconfig.
+///
+/// # Errors
+/// When the kubeconfig cannot be used.
+pub async fn client_of(kubeconfig: Kubeconfig) -> Result<Client, Box<dyn std::error::Error>> {
     // The first to install wins; whichever it is serves.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     Ok(Client::try_from(config)?)
 }
