@@ -1,6 +1,9 @@
 //! What every controller shares.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use futures::channel::mpsc::UnboundedSender;
 use kube::{
@@ -27,6 +30,9 @@ pub(crate) struct Context {
     pub(crate) machines: Store<Machine>,
     /// All MachineProviders, as last seen.
     pub(crate) providers: Store<MachineProvider>,
+    /// Whether the first list of providers is complete. The view's own signal is not asked: it
+    /// wakes one waiter only, and its controller is that one.
+    providers_listed: AtomicBool,
     hints: UnboundedSender<ObjectRef<Machine>>,
 }
 
@@ -63,9 +69,20 @@ impl Context {
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
+            providers_listed: AtomicBool::default(),
             hints,
         };
         (context, views)
+    }
+
+    /// Says that the view of providers is complete.
+    pub(crate) fn providers_are_listed(&self) {
+        self.providers_listed.store(true, Ordering::Release);
+    }
+
+    /// Whether a provider that is not in the view does not exist.
+    pub(crate) fn knows_providers(&self) -> bool {
+        self.providers_listed.load(Ordering::Acquire)
     }
 
     /// Asks for a pass over a machine. A closed queue means that the engine is ending.

@@ -72,7 +72,7 @@ pub(crate) async fn run(
 async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Action, PassError> {
     let began = Instant::now();
     // A machine judged before its provider is known would be told that it has none.
-    if context.providers.wait_until_ready().await.is_err() {
+    if !context.knows_providers() {
         return Ok(Action::requeue(LOOK_AGAIN));
     }
     let outcome = steps(&machine, &context).await;

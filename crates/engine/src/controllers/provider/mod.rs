@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
@@ -51,9 +51,15 @@ pub(crate) async fn run(
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let api: Api<MachineProvider> = Api::all(context.client.clone());
+    let seen = context.clone();
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
         .reflect(writer)
+        .inspect_ok(move |event| {
+            if matches!(event, watcher::Event::InitDone) {
+                seen.providers_are_listed();
+            }
+        })
         .applied_objects()
         .predicate_filter(declared::<MachineProvider>, Default::default());
     Controller::for_stream(changes, context.providers.clone())

@@ -1,0 +1,172 @@
+//! What is read: tables, documents, descriptions, explanations, watches.
+
+use std::{io::Read, process::Stdio};
+
+use super::{assert_has, web, with_each};
+
+#[test]
+fn reading() {
+    with_each(|kubectl, _| {
+        kubectl.feed_ok("apply", &web());
+        kubectl.ok("wait machine/web --for=condition=Ready --timeout=180s");
+        for (command, expected) in [
+            (
+                "get machines",
+                &[
+                    "NAME", "PHASE", "READY", "IP", "PROVIDER", "AGE", "web", "Running",
+                ][..],
+            ),
+            (
+                "get machine web -o wide",
+                &["INSTANCE-TYPE", "PROVIDER-ID", "MESSAGE", "sim://", "small"],
+            ),
+            (
+                "get machine web -o yaml",
+                &["kind: Machine", "phase: Running", "instanceType: small"],
+            ),
+            (
+                "get machine web -o json",
+                &["\"kind\": \"Machine\"", "\"phase\": \"Running\""],
+            ),
+            ("get machine web -o name", &["machine.vitistack.io/web"]),
+            (
+                "get m,mp -o name",
+                &[
+                    "machine.vitistack.io/web",
+                    "machineprovider.vitistack.io/local",
+                ],
+            ),
+            (
+                "get machinist",
+                &[
+                    "machine.vitistack.io/web",
+                    "machineprovider.vitistack.io/local",
+                ],
+            ),
+            ("get machines -A", &["NAMESPACE", "default"]),
+            (
+                "get machineproviders",
+                &["NAME", "TYPE", "REGION", "READY", "local", "sim", "True"],
+            ),
+            ("get mp local -o wide", &["PHASE", "MACHINES", "Ready"]),
+            (
+                "get mp local -o yaml",
+                &["kind: MachineProvider", "type: sim"],
+            ),
+            (
+                "get machines --show-labels -l tier=test",
+                &["LABELS", "tier=test", "web"],
+            ),
+            ("get machines --field-selector metadata.name=web", &["web"]),
+            ("get machines --sort-by=.metadata.name", &["web"]),
+            (
+                "get --raw /apis/vitistack.io/v1alpha1",
+                &["\"machines/status\""],
+            ),
+            (
+                "describe machine web",
+                &[
+                    "Name:         web",
+                    "Events:",
+                    "Bound to MachineProvider default/local",
+                    "Created",
+                ],
+            ),
+            (
+                "describe machineprovider local",
+                &["Name:         local", "Type:    sim", "Conditions:"],
+            ),
+            ("events --for machine/web", &["Bound", "Created"]),
+            (
+                "explain machine",
+                &["GROUP:      vitistack.io", "VERSION:    v1alpha1", "spec"],
+            ),
+            (
+                "explain machine.spec.disks.sizeGB",
+                &["FIELD: sizeGB <integer>", "Size in GB"],
+            ),
+            (
+                "explain machine --recursive",
+                &["sizeGB", "providerConfig", "conditions"],
+            ),
+            (
+                "explain machineprovider.spec.type",
+                &["FIELD: type <string>", "qemu", "sim"],
+            ),
+            (
+                "api-resources --api-group=vitistack.io",
+                &[
+                    "machines",
+                    "machineproviders",
+                    "mp",
+                    "vitistack.io/v1alpha1",
+                    "Machine",
+                ],
+            ),
+            ("api-versions", &["vitistack.io/v1alpha1", "v1"]),
+            ("version", &["Client Version: v1.", "Server Version: v1."]),
+        ] {
+            assert_has(&kubectl.ok(command), expected);
+        }
+        for command in [
+            "get machines -l tier=other",
+            "get machines --field-selector metadata.name=other",
+            "get machines -n kube-system",
+        ] {
+            assert_eq!(kubectl.ok(command), "", "{command}");
+        }
+        assert_has(
+            &kubectl.refused("get machine nobody"),
+            &["NotFound", "\"nobody\" not found"],
+        );
+    });
+}
+
+#[test]
+fn waiting_watching_and_deleting() {
+    with_each(|kubectl, _| {
+        let mut watch = kubectl.command("get machines -w --output-watch-events --no-headers", &[]);
+        let mut watch = watch.stdout(Stdio::piped()).spawn().unwrap();
+        kubectl.feed_ok("apply", &web());
+        kubectl.ok("wait machine/web --for=condition=Ready --timeout=180s");
+        kubectl.ok("wait machine/web --for=jsonpath={.status.phase}=Running --timeout=180s");
+        assert_has(
+            &kubectl.refused("wait machine/web --for=delete --timeout=1s"),
+            &["timed out"],
+        );
+        let web = kubectl.clone();
+        let waiting =
+            std::thread::spawn(move || web.ok("wait machine/web --for=delete --timeout=180s"));
+        assert_has(
+            &kubectl.ok("delete machine web"),
+            &["machine.vitistack.io \"web\" deleted"],
+        );
+        waiting.join().unwrap();
+        assert_has(&kubectl.refused("get machine web"), &["NotFound"]);
+        assert_has(&kubectl.refused("delete machine web"), &["NotFound"]);
+        kubectl.ok("delete mp local");
+        assert_eq!(kubectl.ok("get machinist"), "");
+
+        let mut output = watch.stdout.take().unwrap();
+        let mut seen = String::new();
+        while !seen.contains("DELETED") {
+            let mut buffer = [0; 4096];
+            let length = output.read(&mut buffer).unwrap();
+            assert!(length > 0, "the watch ended after {seen}");
+            seen.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+        assert_has(
+            &seen,
+            &[
+                "ADDED",
+                "MODIFIED",
+                "Pending",
+                "Creating",
+                "Running",
+                "Terminating",
+            ],
+        );
+    });
+}
