@@ -246,7 +246,7 @@ async fn every_fault_of_every_call_ends_with_one_machine() {
         },
     ];
     for verb in [Verb::Find, Verb::Create, Verb::Delete] {
-        for fault in faults.clone() {
+        for fault in faults {
             // Without the platform's help wherever that is possible: only a look that is behind the
             // times needs a platform that knows its tokens.
             let options = SimOptions {
@@ -254,7 +254,7 @@ async fn every_fault_of_every_call_ends_with_one_machine() {
                 ..SimOptions::default()
             };
             let world = World::new(options).await;
-            world.cloud.fault_next(verb, fault.clone());
+            world.cloud.fault_next(verb, fault);
             world.declare("m").await;
             world.until_phase("m", MachinePhase::Running).await;
             assert_eq!(world.cloud.count(), 1, "{verb:?} with {fault:?}");
@@ -266,9 +266,9 @@ async fn every_fault_of_every_call_ends_with_one_machine() {
                 (Verb::Find, _) => 2,
                 (_, _) => 0,
             };
-            (0..times).for_each(|_| world.cloud.fault_next(verb, fault.clone()));
+            (0..times).for_each(|_| world.cloud.fault_next(verb, fault));
             world.look_again("m").await;
-            (0..times).for_each(|_| world.cloud.fault_next(verb, fault.clone()));
+            (0..times).for_each(|_| world.cloud.fault_next(verb, fault));
             assert_eq!(world.cloud.made(), 1, "{verb:?} with {fault:?}");
             assert!(
                 world.cloud.peak_duplicates() <= 1,
