@@ -3,13 +3,19 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io,
+    process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+};
 
-/// How long the kernel may take to end them.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the kernel may take to end one.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 10,
+    tv_nsec: 0,
+};
 
 /// Every QEMU below a directory; each is killed when this is dropped.
 #[derive(Debug)]
@@ -42,20 +48,19 @@ impl Guests {
 
 impl Drop for Guests {
     fn drop(&mut self) {
-        let began = Instant::now();
-        // Until none is left: their directory is removed next.
-        while began.elapsed() < PATIENCE {
-            let processes = self.processes();
-            if processes.is_empty() {
-                return;
-            }
-            for process in processes {
-                // It may have ended by itself.
-                let _ = kill_process(process, Signal::KILL);
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        for process in self.processes() {
+            // It may have ended by itself.
+            let _ = end(process);
         }
     }
+}
+
+/// Kills a process and waits until it is gone: its directory is removed next.
+fn end(process: Pid) -> io::Result<()> {
+    let handle = pidfd_open(process, PidfdFlags::empty())?;
+    pidfd_send_signal(&handle, Signal::KILL)?;
+    let ended = PollFd::new(&handle, PollFlags::IN);
+    poll(&mut [ended], Some(&PATIENCE)).map(drop)
 }
 
 #[cfg(test)]
