@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use tokio::process::Command;
 
 use super::{
-    figure::{Figure, Target, Unit},
+    figure::{Figure, Target, Unit, median},
     kubernetes,
     machinist::Machinist,
     memory::{self, Memory},
@@ -148,18 +148,22 @@ fn memory_figures(ours: &[Start], theirs: &[Start]) -> [Figure; 2] {
 }
 
 /// Seconds that kubectl takes to start and end without asking anybody: it is in both sides.
-pub(super) async fn kubectl_alone(tools: &Tools) -> Result<f64> {
-    let began = Instant::now();
-    let status = Command::new(&tools.kubectl)
-        .args(["version", "--client"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .kill_on_drop(true)
-        .status()
-        .await
-        .context("cannot run kubectl")?;
-    if !status.success() {
-        bail!("kubectl version --client ended with {status}");
+pub(super) async fn kubectl_alone(tools: &Tools, rounds: u32) -> Result<f64> {
+    let mut seconds = Vec::new();
+    for _ in 0..rounds {
+        let began = Instant::now();
+        let status = Command::new(&tools.kubectl)
+            .args(["version", "--client"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true)
+            .status()
+            .await
+            .context("cannot run kubectl")?;
+        if !status.success() {
+            bail!("kubectl version --client ended with {status}");
+        }
+        seconds.push(began.elapsed().as_secs_f64());
     }
-    Ok(began.elapsed().as_secs_f64())
+    Ok(median(&seconds))
 }

@@ -85,7 +85,7 @@ async fn measure(flags: &Flags) -> Result<()> {
         figures.push(clean_build().await?);
     }
     let report = table::Report {
-        kubectl: cold_start::kubectl_alone(&tools).await?,
+        kubectl: cold_start::kubectl_alone(&tools, flags.rounds).await?,
         host: host.ended()?,
         rounds: flags.rounds,
         figures,
