@@ -36,6 +36,8 @@ pub(super) async fn release(target: Option<&Path>) -> Result<PathBuf> {
             command.env_remove(&name);
         }
     }
+    // A developer's habit for debug builds makes another release binary than users get.
+    command.env_remove("CARGO_INCREMENTAL");
     if let Some(target) = target {
         command.env("CARGO_TARGET_DIR", target);
     }
