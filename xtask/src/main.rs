@@ -1,5 +1,6 @@
 //! The project's own chores, one file a command; `cargo xtask help` lists them.
 
+mod bench;
 mod generate;
 mod manifests;
 mod sanitize_crds;
@@ -31,6 +32,11 @@ enum Command {
     },
     /// Check that crds/ and schemas/ are as the types say and that Kubernetes accepts them
     VerifyCrds,
+    /// Measure start-up, overhead and memory beside kube-apiserver and plain QEMU
+    Bench(bench::Flags),
+    /// Write down when a process starts, then become the program that a script names
+    #[command(hide = true)]
+    ExecStamp(bench::stamp::Flags),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -39,5 +45,7 @@ fn main() -> anyhow::Result<()> {
         Command::Generate => generate::run(),
         Command::SanitizeCrds { files } => sanitize_crds::run(files),
         Command::VerifyCrds => verify_crds::run(),
+        Command::Bench(flags) => bench::run(&flags),
+        Command::ExecStamp(flags) => bench::stamp::exec(&flags),
     }
 }

@@ -1,0 +1,46 @@
+//! `machinist up` in a directory of its own.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+use kube::Client;
+
+use super::{
+    process::{Process, Tools, free_port},
+    ready,
+};
+
+/// A control plane that was just started.
+#[derive(Debug)]
+pub(super) struct Machinist {
+    pub(super) process: Process,
+    pub(super) data: PathBuf,
+}
+
+impl Machinist {
+    /// Starts it in `dir`, which must be new.
+    pub(super) fn start(tools: &Tools, dir: &Path) -> Result<Machinist> {
+        fs::create_dir(dir).context("cannot make a directory")?;
+        let data = dir.join("data");
+        let mut command = Command::new(&tools.machinist);
+        command
+            .args(["up", "--listen", &format!("127.0.0.1:{}", free_port()?)])
+            .arg("--data-dir")
+            .arg(&data);
+        let process = Process::start("machinist", &mut command, dir)?;
+        Ok(Machinist { process, data })
+    }
+
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        self.data.join("kubeconfig")
+    }
+
+    pub(super) async fn ready(&mut self) -> Result<Client> {
+        let kubeconfig = self.kubeconfig();
+        ready::until_ready(&kubeconfig, &mut self.process).await
+    }
+}
