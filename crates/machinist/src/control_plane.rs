@@ -9,6 +9,7 @@ use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
     data_dir::{self, DataDir},
+    downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
 };
@@ -17,6 +18,8 @@ use crate::{
 pub(crate) struct ControlPlane {
     /// Talks to the API server without a socket.
     pub(crate) client: kube::Client,
+    /// The images that are being fetched.
+    pub(crate) downloads: Downloads,
     server: ApiServer,
     store: Store,
     shutdown: watch::Sender<bool>,
@@ -45,9 +48,10 @@ impl ControlPlane {
         };
         let client = kube::Client::new(server.service(Identity::admin()), "default");
         let (shutdown, _) = watch::channel(false);
+        let downloads = Downloads::default();
         let engine = Engine {
             client: client.clone(),
-            connect: Arc::new(Drivers::new(dir.clone())),
+            connect: Arc::new(Drivers::new(dir.clone(), downloads.clone())),
             clock: Arc::new(SystemClock),
             metrics,
         };
@@ -58,6 +62,7 @@ impl ControlPlane {
         });
         Ok(ControlPlane {
             client,
+            downloads,
             server,
             store,
             shutdown,

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
 use machinist_providers::{Accelerator, Qemu, QemuConfig, Sim, SimCloud, SimOptions};
 
-use crate::data_dir::DataDir;
+use crate::{data_dir::DataDir, downloads::Downloads};
 
 /// The platforms that this build has drivers for.
 const BUILT_IN: &str = "qemu, sim";
@@ -18,14 +18,16 @@ const BUILT_IN: &str = "qemu, sim";
 /// Builds drivers for the machines of one data directory.
 pub(crate) struct Drivers {
     dir: DataDir,
+    downloads: Downloads,
     /// Simulated platforms by provider: they live as long as the process, not the connection.
     clouds: Mutex<HashMap<String, SimCloud>>,
 }
 
 impl Drivers {
-    pub(crate) fn new(dir: DataDir) -> Drivers {
+    pub(crate) fn new(dir: DataDir, downloads: Downloads) -> Drivers {
         Drivers {
             dir,
+            downloads,
             clouds: Mutex::default(),
         }
     }
@@ -56,7 +58,10 @@ impl Drivers {
             }
         }
         match Qemu::new(config) {
-            Ok(qemu) => Ok(Arc::new(qemu)),
+            Ok(qemu) => {
+                self.downloads.follow(qemu.downloads());
+                Ok(Arc::new(qemu))
+            }
             Err(error) => Err(ProviderError::transport("could not prepare QEMU", error)),
         }
     }

@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod control_plane;
 mod data_dir;
+mod downloads;
 mod drivers;
 mod failure;
 mod logging;

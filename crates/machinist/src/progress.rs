@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, TryStreamExt};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use kube::{
     Api, Client, ResourceExt,
     runtime::{WatchStreamExt, watcher},
@@ -17,6 +17,7 @@ use machinist_api::{
 };
 
 use crate::{
+    downloads::Downloads,
     failure::{self, Outcome},
     manifests::Manifest,
 };
@@ -29,7 +30,11 @@ type Shown = (Option<MachinePhase>, bool, Option<String>);
 
 /// Shows the machines of these manifests until each is ready or has failed. Returns those that
 /// are ready, or that are stopped as declared.
-pub(crate) async fn follow(client: &Client, manifests: &[Manifest]) -> Outcome<Vec<Machine>> {
+pub(crate) async fn follow(
+    client: &Client,
+    downloads: &Downloads,
+    manifests: &[Manifest],
+) -> Outcome<Vec<Machine>> {
     let mut waiting: Names = manifests
         .iter()
         .filter(|manifest| manifest.kind == "Machine")
@@ -40,7 +45,10 @@ pub(crate) async fn follow(client: &Client, manifests: &[Manifest]) -> Outcome<V
         return Ok(settled);
     }
     let began = Instant::now();
-    let spinner = spinner();
+    let bars = MultiProgress::new();
+    let spinner = bars.add(spinner());
+    let drawing = downloads.draw(bars.clone());
+    let mut drawing = std::pin::pin!(drawing);
     let api: Api<Machine> = Api::all(client.clone());
     let mut changes = watcher(api, watcher::Config::default())
         .default_backoff()
@@ -48,7 +56,10 @@ pub(crate) async fn follow(client: &Client, manifests: &[Manifest]) -> Outcome<V
         .boxed();
     let mut shown: HashMap<String, Shown> = HashMap::new();
     while !waiting.is_empty() {
-        let change = changes.try_next().await;
+        let change = tokio::select! {
+            change = changes.try_next() => change,
+            () = &mut drawing => continue,
+        };
         let change = change.map_err(|e| failure::internal("could not watch machines", e))?;
         let Some(machine) = change else { break };
         let name = (machine.namespace().unwrap_or_default(), machine.name_any());
@@ -104,6 +115,8 @@ fn show(
     elapsed: Duration,
 ) {
     let status = machine.status.clone().unwrap_or_default();
+    let message = status.message.clone().unwrap_or_default();
+    spinner.set_message(format!("{}: {message}", machine.name_any()));
     let ready = conditions::is_true(&status.conditions, conditions::READY);
     let address = status.ip_addresses.first().cloned();
     let now = (status.phase, ready, address.clone());
@@ -119,12 +132,11 @@ fn show(
         machine.name_any(),
         phase,
         address.unwrap_or_default(),
-        status.message.clone().unwrap_or_default(),
+        message,
     );
     // Without a terminal the spinner swallows what it is told to print.
     match spinner.is_hidden() {
         true => println!("{}", line.trim_end()),
         false => spinner.println(line.trim_end()),
     }
-    spinner.set_message(format!("{} is {phase}", machine.name_any()));
 }

@@ -28,9 +28,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Something else listens there.
-    #[error(
-        "{address} is in use: stop what listens there, or choose another address with --listen"
-    )]
+    #[error("{address} is in use by another process")]
     InUse {
         /// The address.
         address: String,
@@ -38,7 +36,7 @@ pub enum BindError {
         source: io::Error,
     },
     /// The address is not ours, not allowed, or not an address.
-    #[error("cannot listen on {address}: choose another address with --listen")]
+    #[error("{address} is not an address of this host that may be listened on")]
     Refused {
         /// The address.
         address: String,
@@ -61,7 +59,7 @@ pub enum ServeError {
 /// Opens a listener on `ADDRESS:PORT`.
 ///
 /// # Errors
-/// When the address is in use or cannot be used; the message names it and the way out.
+/// When the address is in use or cannot be used; the message names it.
 pub async fn bind(address: &str) -> Result<TcpListener, BindError> {
     TcpListener::bind(address).await.map_err(|source| {
         let address = address.to_owned();

@@ -16,6 +16,7 @@ use super::up::interrupted;
 use crate::{
     cli,
     data_dir::DataDir,
+    downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
 };
@@ -40,7 +41,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     tracing::info!(cluster = %url, "operator started");
     let engine = Engine {
         client,
-        connect: Arc::new(Drivers::new(dir)),
+        connect: Arc::new(Drivers::new(dir, Downloads::default())),
         clock: Arc::new(SystemClock),
         metrics,
     };

@@ -31,7 +31,7 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     println!();
     let work = async {
         manifests::apply(&plane.client, &mut manifests).await?;
-        let ready = progress::follow(&plane.client, &manifests).await?;
+        let ready = progress::follow(&plane.client, &plane.downloads, &manifests).await?;
         print_next(&dir, &ready);
         Ok(())
     };
