@@ -1,0 +1,188 @@
+//! An API server, an engine and a simulated platform in one process.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use kube::{
+    Api, Client,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
+use machinist_apiserver::{ApiServer, Identity, Options, Store};
+use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
+use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_providers::{Sim, SimCloud, SimOptions, sim::Verb};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+/// Generous: the machine that runs this may be busy.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+struct OneCloud(SimCloud);
+
+#[async_trait]
+impl Connect for OneCloud {
+    async fn connect(&self, _: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        Ok(Arc::new(Sim::new(self.0.clone())))
+    }
+}
+
+pub(crate) struct World {
+    client: Client,
+    pub(crate) cloud: SimCloud,
+    pub(crate) engine: JoinHandle<()>,
+    _server: ApiServer,
+}
+
+impl World {
+    pub(crate) async fn new(options: SimOptions) -> World {
+        let crds = machinist_api::crds().into_iter().map(|crd| json!(crd));
+        let options_of_server = Options {
+            crds: crds.collect(),
+            ..Options::default()
+        };
+        let server = ApiServer::new(Store::memory(), options_of_server)
+            .await
+            .expect("the server starts");
+        let client = Client::new(server.service(Identity::admin()), "default");
+        let cloud = SimCloud::new(options);
+        let world = World {
+            engine: start(&client, &cloud),
+            client,
+            cloud,
+            _server: server,
+        };
+        let provider = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+            "metadata": {"name": "cloud"}, "spec": {"type": "sim", "region": "here"},
+        });
+        let provider = serde_json::from_value(provider).expect("a provider");
+        let api = world.providers();
+        api.create(&PostParams::default(), &provider)
+            .await
+            .expect("created");
+        world
+    }
+
+    pub(crate) fn machines(&self) -> Api<Machine> {
+        Api::default_namespaced(self.client.clone())
+    }
+
+    pub(crate) fn providers(&self) -> Api<MachineProvider> {
+        Api::default_namespaced(self.client.clone())
+    }
+
+    pub(crate) async fn declare(&self, name: &str) -> Machine {
+        let machine = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
+            "spec": {
+                "name": name, "instanceType": "small",
+                "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
+                "providerConfig": {"name": "sim", "region": "here"},
+            },
+        });
+        let machine = serde_json::from_value(machine).expect("a machine");
+        let api = self.machines();
+        api.create(&PostParams::default(), &machine)
+            .await
+            .expect("created")
+    }
+
+    pub(crate) async fn patch(&self, name: &str, patch: serde_json::Value) {
+        let api = self.machines();
+        let patch = Patch::Merge(&patch);
+        api.patch(name, &PatchParams::default(), &patch)
+            .await
+            .expect("patched");
+    }
+
+    /// Waits until the machine, or its absence, is as wanted.
+    pub(crate) async fn until(
+        &self,
+        name: &str,
+        wanted: impl Fn(Option<&Machine>) -> bool,
+    ) -> Option<Machine> {
+        let api = self.machines();
+        let look = async {
+            loop {
+                let machine = api.get_opt(name).await.expect("an answer");
+                if wanted(machine.as_ref()) {
+                    return machine;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let found = tokio::time::timeout(LIMIT, look).await;
+        match found {
+            Ok(machine) => machine,
+            Err(_) => {
+                let machine = api.get_opt(name).await.expect("an answer");
+                let status = machine.and_then(|machine| machine.status);
+                unreachable!("waited too long; the status is {status:#?}")
+            }
+        }
+    }
+
+    pub(crate) async fn until_phase(&self, name: &str, phase: MachinePhase) -> Machine {
+        let is = |machine: Option<&Machine>| phase_of(machine) == Some(phase);
+        self.until(name, is).await.expect("a machine")
+    }
+
+    /// The engine dies at once, as by a signal, and another takes over.
+    pub(crate) async fn replace_engine(&mut self) {
+        self.engine.abort();
+        let _ = (&mut self.engine).await;
+        self.engine = start(&self.client, &self.cloud);
+    }
+
+    /// Has the engine look at the machine once more, and waits until it did.
+    pub(crate) async fn look_again(&self, name: &str) {
+        let finds = || {
+            self.cloud
+                .calls()
+                .iter()
+                .filter(|call| call.verb == Verb::Find)
+                .count()
+        };
+        let before = finds();
+        self.patch(name, json!({"metadata": {"labels": {"look": "again"}}}))
+            .await;
+        let looked = async {
+            while finds() == before {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, looked)
+            .await
+            .expect("looked in time");
+        self.until_phase(name, MachinePhase::Running).await;
+    }
+
+    pub(crate) async fn delete_and_prove(&self, name: &str) {
+        let api = self.machines();
+        api.delete(name, &DeleteParams::default())
+            .await
+            .expect("deleted");
+        self.until(name, |machine| machine.is_none()).await;
+        assert_eq!(self.cloud.count(), 0, "something is left at the platform");
+    }
+}
+
+fn start(client: &Client, cloud: &SimCloud) -> JoinHandle<()> {
+    let engine = Engine {
+        client: client.clone(),
+        connect: Arc::new(OneCloud(cloud.clone())),
+        clock: Arc::new(SystemClock),
+        metrics: Metrics::default(),
+    };
+    tokio::spawn(async move {
+        engine
+            .run(std::future::pending())
+            .await
+            .expect("the engine runs");
+    })
+}
+
+pub(crate) fn phase_of(machine: Option<&Machine>) -> Option<MachinePhase> {
+    machine?.status.as_ref()?.phase
+}
