@@ -117,7 +117,7 @@ fn from_up_to_down() {
     };
     let _guests = peers::boot_guests();
     let sandbox = Sandbox::with_image(&image);
-    let up = sandbox.up(&["-f", &quickstart()]);
+    let up = sandbox.up_at_terminal(&["-f", &quickstart()]);
     let Some(kubectl) = Kubectl::current(&sandbox, &up.kubeconfig()) else {
         return;
     };
@@ -146,7 +146,7 @@ fn from_up_to_down() {
     // Ctrl-C ends the control plane alone; the next one finds the guest and leaves it running.
     assert!(up.interrupt().success());
     assert_eq!(sandbox.qemus(), guest);
-    let again = sandbox.up(&["-f", &quickstart()]);
+    let again = sandbox.up_at_terminal(&["-f", &quickstart()]);
     printed_adopted(&again);
     assert_ready(&kubectl);
     assert_eq!(sandbox.qemus(), guest);
