@@ -37,7 +37,7 @@ pub use clock::{Clock, SystemClock};
 pub use error::EngineError;
 pub use metrics::Metrics;
 
-use context::Context;
+use context::{Context, Queues};
 
 /// The namespace whose UID stands for the whole cluster: it is there from the start and
 /// cannot be deleted.
@@ -67,12 +67,22 @@ impl Engine {
         let cluster = cluster_uid(&self.client).await?;
         tracing::info!(%cluster, "engine started");
         let shutdown = shutdown.shared();
-        let (hints, hinted) = futures::channel::mpsc::unbounded();
-        let (context, views) = Context::new(self, cluster, hints);
+        let (machines, due_machines) = futures::channel::mpsc::unbounded();
+        let (providers, due_providers) = futures::channel::mpsc::unbounded();
+        let queues = Queues {
+            machines,
+            providers,
+        };
+        let (context, views) = Context::new(self, cluster, queues);
         let context = Arc::new(context);
-        let machines =
-            controllers::machine::run(context.clone(), views.machines, hinted, shutdown.clone());
-        let providers = controllers::provider::run(context, views.providers, shutdown);
+        let machines = controllers::machine::run(
+            context.clone(),
+            views.machines,
+            due_machines,
+            shutdown.clone(),
+        );
+        let providers =
+            controllers::provider::run(context, views.providers, due_providers, shutdown);
         futures::future::join(machines, providers).await;
         Ok(())
     }

@@ -156,7 +156,7 @@ fn from_up_to_down() {
     // Nobody is up: `down` does it alone.
     let down = sandbox.run("down", &[]);
     assert_eq!(down.code(), Some(0), "{down:#?}");
-    assert!(down.stdout.contains("1 machines removed"), "{down:#?}");
+    assert!(down.stdout.contains("1 machine removed"), "{down:#?}");
     assert_eq!(sandbox.qemus(), []);
     assert!(
         sandbox.machine_dirs().is_empty(),

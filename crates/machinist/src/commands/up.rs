@@ -67,7 +67,11 @@ fn print_next(dir: &DataDir, ready: &[Machine]) {
     if let Some(machine) = example {
         let name = machine.name_any();
         let data = dir.root().display();
-        println!("  machinist console {name} --data-dir {data}");
+        // As it was called: it may not be in the PATH.
+        let machinist = std::env::args()
+            .next()
+            .unwrap_or_else(|| "machinist".into());
+        println!("  {machinist} console {name} --data-dir {data}");
         println!("  {kubectl} delete machine {name}");
     }
     println!();
