@@ -42,6 +42,8 @@ pub(crate) struct Context {
     /// Whether the first list of providers is complete. The view's own signal is not asked: it
     /// wakes one waiter only, and its controller is that one.
     providers_listed: AtomicBool,
+    /// The same for machines.
+    machines_listed: AtomicBool,
     hints: UnboundedSender<ObjectRef<Machine>>,
     provider_hints: UnboundedSender<ObjectRef<MachineProvider>>,
     /// Providers that are about to be looked at, because their machines changed.
@@ -87,6 +89,7 @@ impl Context {
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
             providers_listed: AtomicBool::default(),
+            machines_listed: AtomicBool::default(),
             hints: queues.machines,
             provider_hints: queues.providers,
             recounting: Mutex::default(),
@@ -97,6 +100,16 @@ impl Context {
     /// Says that the view of providers is complete.
     pub(crate) fn providers_are_listed(&self) {
         self.providers_listed.store(true, Ordering::Release);
+    }
+
+    /// Says that the view of machines is complete.
+    pub(crate) fn machines_are_listed(&self) {
+        self.machines_listed.store(true, Ordering::Release);
+    }
+
+    /// Whether every controller has begun to work.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.knows_providers() && self.machines_listed.load(Ordering::Acquire)
     }
 
     /// Whether a provider that is not in the view does not exist.

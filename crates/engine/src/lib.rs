@@ -26,9 +26,9 @@ mod events;
 mod metered;
 mod metrics;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
-use futures::FutureExt;
+use futures::{FutureExt, future};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
 use machinist_core::provider::Connect;
@@ -42,6 +42,9 @@ use context::{Context, Queues};
 /// The namespace whose UID stands for the whole cluster: it is there from the start and
 /// cannot be deleted.
 const CLUSTER_NAMESPACE: &str = "kube-system";
+
+/// How long running passes may take to end when the engine is told to.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Everything that the engine is given.
 pub struct Engine {
@@ -81,9 +84,22 @@ impl Engine {
             due_machines,
             shutdown.clone(),
         );
-        let providers =
-            controllers::provider::run(context, views.providers, due_providers, shutdown);
-        futures::future::join(machines, providers).await;
+        let providers = controllers::provider::run(
+            context.clone(),
+            views.providers,
+            due_providers,
+            shutdown.clone(),
+        );
+        let work = pin!(future::join(machines, providers));
+        // A controller that was stopped before its first list is complete never ends by itself,
+        // and a pass that hangs must not hold the program: what it leaves is found again.
+        let limit = pin!(async move {
+            shutdown.await;
+            if context.is_at_work() {
+                tokio::time::sleep(FAREWELL).await;
+            }
+        });
+        future::select(work, limit).await;
         Ok(())
     }
 }

@@ -123,10 +123,10 @@ impl ControlPlane {
     /// Ends engine, API server and store, in this order. Machines go on running.
     pub(crate) async fn stop(self) {
         let _ = self.shutdown.send(true);
-        self.server.stop();
         if !self.engine.is_finished() {
             let _ = self.engine.await;
         }
+        self.server.stop();
         if let Some(serving) = self.serving
             && !serving.is_finished()
         {

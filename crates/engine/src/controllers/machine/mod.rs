@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{Stream, StreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use kube::{
     Api, ResourceExt,
     runtime::{
@@ -52,9 +52,15 @@ pub(crate) async fn run(
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let api: Api<Machine> = Api::all(context.client.clone());
+    let seen = context.clone();
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
         .reflect(writer)
+        .inspect_ok(move |event| {
+            if matches!(event, watcher::Event::InitDone) {
+                seen.machines_are_listed();
+            }
+        })
         .applied_objects()
         .predicate_filter(declared::<Machine>, Default::default());
     Controller::for_stream(changes, context.machines.clone())
