@@ -40,43 +40,43 @@ impl Outlook<'_> {
             (Truth::False, _) if reason == network.reason => network.message.clone(),
             _ => self.message(),
         };
-        condition("Ready", status, reason, message)
+        Condition::new("Ready", status, reason, message)
     }
 
     fn infrastructure(&self) -> Condition {
         let kind = "InfrastructureReady";
         match (self.machine(), self.situation.seen) {
             (Some(machine), _) => match machine.power {
-                PowerState::Running | PowerState::Stopping | PowerState::Stopped => condition(
+                PowerState::Running | PowerState::Stopping | PowerState::Stopped => Condition::new(
                     kind,
                     Truth::True,
                     "Provisioned",
                     format!("The provider knows it as {}.", machine.id),
                 ),
-                PowerState::Creating => condition(
+                PowerState::Creating => Condition::new(
                     kind,
                     Truth::False,
                     "Creating",
                     "The provider is creating the machine.",
                 ),
-                PowerState::Deleting => condition(
+                PowerState::Deleting => Condition::new(
                     kind,
                     Truth::False,
                     "Deleting",
                     "The machine is being removed.",
                 ),
-                PowerState::Failed => condition(kind, Truth::False, "Failed", self.broken()),
+                PowerState::Failed => Condition::new(kind, Truth::False, "Failed", self.broken()),
             },
-            (None, Seen::Machines([])) => condition(
+            (None, Seen::Machines([])) => Condition::new(
                 kind,
                 Truth::False,
                 "NotProvisioned",
                 "The provider has no such machine yet.",
             ),
             (None, Seen::Machines(_)) => {
-                condition(kind, Truth::False, "Duplicates", self.duplicates())
+                Condition::new(kind, Truth::False, "Duplicates", self.duplicates())
             }
-            (None, Seen::Unknown) => condition(
+            (None, Seen::Unknown) => Condition::new(
                 kind,
                 Truth::Unknown,
                 "NotSeen",
@@ -91,7 +91,7 @@ impl Outlook<'_> {
             return not_seen(kind);
         }
         let Some(machine) = self.machine().filter(|m| m.power == PowerState::Running) else {
-            return condition(
+            return Condition::new(
                 kind,
                 Truth::False,
                 "NotRunning",
@@ -102,11 +102,11 @@ impl Outlook<'_> {
         let confirmed: Vec<String> = collect(machine, |nic| nic.confirmed, addresses);
         if !confirmed.is_empty() {
             let message = format!("The guest has {}.", confirmed.join(", "));
-            return condition(kind, Truth::True, "AddressConfirmed", message);
+            return Condition::new(kind, Truth::True, "AddressConfirmed", message);
         }
         let assigned: Vec<String> = collect(machine, |_| true, addresses);
         if assigned.is_empty() {
-            return condition(
+            return Condition::new(
                 kind,
                 Truth::False,
                 "WaitingForAddress",
@@ -117,26 +117,26 @@ impl Outlook<'_> {
             "The network assigned {}; the guest has not confirmed it.",
             assigned.join(", ")
         );
-        condition(kind, Truth::True, "AddressAssigned", message)
+        Condition::new(kind, Truth::True, "AddressAssigned", message)
     }
 
     fn bootstrap(&self) -> Condition {
         let kind = "BootstrapReady";
         match self.machine() {
-            Some(Facts { guest: Some(_), .. }) => condition(
+            Some(Facts { guest: Some(_), .. }) => Condition::new(
                 kind,
                 Truth::True,
                 "GuestReported",
                 "The guest is up and answers.",
             ),
-            Some(_) => condition(
+            Some(_) => Condition::new(
                 kind,
                 Truth::Unknown,
                 "GuestSilent",
                 "The guest has not reported; without a guest agent it never will.",
             ),
             None if self.is_out_of_sight() => not_seen(kind),
-            None => condition(
+            None => Condition::new(
                 kind,
                 Truth::False,
                 "NotProvisioned",
@@ -151,7 +151,7 @@ impl Outlook<'_> {
             true => (Truth::True, "Progressing"),
             false => (Truth::False, "Settled"),
         };
-        condition("Reconciling", status, reason, self.message())
+        Condition::new("Reconciling", status, reason, self.message())
     }
 
     fn stalled(&self) -> Condition {
@@ -160,7 +160,7 @@ impl Outlook<'_> {
             (_, Step::Stall(Stall::Duplicates)) => "Duplicates".into(),
             (_, Step::Stall(Stall::Broken)) => "Broken".into(),
             _ => {
-                return condition(
+                return Condition::new(
                     "Stalled",
                     Truth::False,
                     "Progressing",
@@ -168,7 +168,7 @@ impl Outlook<'_> {
                 );
             }
         };
-        condition("Stalled", Truth::True, reason, self.message())
+        Condition::new("Stalled", Truth::True, reason, self.message())
     }
 }
 
@@ -194,24 +194,10 @@ fn phase_reason(phase: Phase, trouble: Option<&Trouble>, step: &Step) -> String 
 }
 
 fn not_seen(kind: &'static str) -> Condition {
-    condition(
+    Condition::new(
         kind,
         Truth::Unknown,
         "NotSeen",
         "The provider does not answer.",
     )
-}
-
-fn condition(
-    kind: &'static str,
-    status: Truth,
-    reason: impl Into<String>,
-    message: impl Into<String>,
-) -> Condition {
-    Condition {
-        kind,
-        status,
-        reason: reason.into(),
-        message: message.into(),
-    }
 }

@@ -20,6 +20,23 @@ pub struct Condition {
     pub message: String,
 }
 
+impl Condition {
+    /// Puts one together.
+    pub fn new(
+        kind: &'static str,
+        status: Truth,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Condition {
+        Condition {
+            kind,
+            status,
+            reason: reason.into(),
+            message: message.into(),
+        }
+    }
+}
+
 /// The three values of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truth {

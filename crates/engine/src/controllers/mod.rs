@@ -3,12 +3,89 @@
 pub(crate) mod machine;
 pub(crate) mod provider;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    fmt::Debug,
+    future::Future,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
-use kube::Resource;
+use futures::{Stream, StreamExt, TryStreamExt};
+use kube::{
+    Api, Resource,
+    runtime::{
+        Controller, WatchStreamExt,
+        controller::Action,
+        reflector::{ObjectRef, store::Writer},
+        watcher,
+    },
+};
+use serde::de::DeserializeOwned;
+
+use crate::{
+    context::Context,
+    error::{PassError, chain},
+};
+
+/// What a controller of one kind is made of.
+pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Reconcile> {
+    /// The writing end of the kind's view.
+    pub(crate) view: Writer<K>,
+    /// Objects to look at, besides those that changed.
+    pub(crate) due: Due,
+    /// Called when the view is complete.
+    pub(crate) listed: fn(&Context),
+    /// One pass over one object.
+    pub(crate) reconcile: Reconcile,
+    /// When to try again after a pass that failed.
+    pub(crate) on_error: fn(Arc<K>, &PassError, Arc<Context>) -> Action,
+}
+
+/// Runs a controller until shutdown. A pass is due when what is declared changes, not when our
+/// own status write comes back.
+pub(crate) async fn run<K, Due, Reconcile, Pass>(
+    context: Arc<Context>,
+    parts: Parts<K, Due, Reconcile>,
+    shutdown: impl Future<Output = ()> + Send + Sync + 'static,
+) where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+    Due: Stream<Item = ObjectRef<K>> + Send + 'static,
+    Reconcile: FnMut(Arc<K>, Arc<Context>) -> Pass,
+    Pass: Future<Output = Result<Action, PassError>> + Send + 'static,
+{
+    let Parts {
+        view,
+        due,
+        listed,
+        reconcile,
+        on_error,
+    } = parts;
+    let (reader, seen) = (view.as_reader(), context.clone());
+    let api: Api<K> = Api::all(context.client.clone());
+    let changes = watcher(api, watcher::Config::default())
+        .default_backoff()
+        .reflect(view)
+        .inspect_ok(move |event| {
+            if matches!(event, watcher::Event::InitDone) {
+                listed(&seen);
+            }
+        })
+        .applied_objects()
+        .predicate_filter(declared::<K>, Default::default());
+    Controller::for_stream(changes, reader)
+        .reconcile_on(due)
+        .graceful_shutdown_on(shutdown)
+        .run(reconcile, on_error, context)
+        .for_each(|outcome| async move {
+            if let Err(error) = outcome {
+                tracing::debug!(error = %chain(&error), "a pass ended early");
+            }
+        })
+        .await;
+}
 
 /// Everything about an object but its status and bookkeeping: a pass is due when this changes.
-pub(crate) fn declared<K: Resource>(object: &K) -> Option<u64> {
+fn declared<K: Resource>(object: &K) -> Option<u64> {
     let meta = object.meta();
     let mut hasher = DefaultHasher::new();
     meta.uid.hash(&mut hasher);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as ApiCondition, Time};
 
-use crate::machine::{Condition, Truth};
+use crate::machine::Condition;
 
 /// Puts conditions on the wire. A condition keeps the time of its last change while its
 /// status stays the same.
@@ -29,18 +29,4 @@ pub(super) fn stamp(
         }
     };
     conditions.into_iter().map(one).collect()
-}
-
-pub(super) fn condition(
-    kind: &'static str,
-    status: Truth,
-    reason: impl Into<String>,
-    message: impl Into<String>,
-) -> Condition {
-    Condition {
-        kind,
-        status,
-        reason: reason.into(),
-        message: message.into(),
-    }
 }

@@ -12,7 +12,7 @@ use machinist_api::{
     },
 };
 
-use super::conditions::{condition, stamp};
+use super::conditions::stamp;
 use crate::machine::{
     Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Truth,
 };
@@ -112,7 +112,7 @@ fn drain(outlook: &Outlook<'_>) -> Condition {
         }
         _ => (Truth::False, "NotRunning", "The machine is not running."),
     };
-    condition(types::DRAIN_READY, status, reason, message)
+    Condition::new(types::DRAIN_READY, status, reason, message)
 }
 
 fn backup(machine: &Machine) -> Condition {
@@ -125,7 +125,7 @@ fn backup(machine: &Machine) -> Condition {
         true => ("NotSupported", "The provider cannot back machines up yet."),
         false => ("NotRequested", "spec.backup.enabled is not set."),
     };
-    condition(types::BACKUP_READY, Truth::False, reason, message)
+    Condition::new(types::BACKUP_READY, Truth::False, reason, message)
 }
 
 fn from_facts(facts: &Facts) -> MachineStatus {

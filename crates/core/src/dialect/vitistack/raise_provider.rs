@@ -17,7 +17,7 @@ use machinist_api::{
     },
 };
 
-use super::conditions::{condition, stamp};
+use super::conditions::stamp;
 use crate::{
     machine::{Condition, Trouble, Truth},
     provider::{Capabilities, Health},
@@ -118,14 +118,14 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
     let busy = !stalled && (outlook.outcome.is_err() || deleting);
     let truth = |yes: bool| if yes { Truth::True } else { Truth::False };
     let mut conditions = vec![
-        condition(types::READY, status, reason.clone(), message.clone()),
-        condition(
+        Condition::new(types::READY, status, reason.clone(), message.clone()),
+        Condition::new(
             types::RECONCILING,
             truth(busy),
             reason.clone(),
             message.clone(),
         ),
-        condition(types::STALLED, truth(stalled), reason, message),
+        Condition::new(types::STALLED, truth(stalled), reason, message),
     ];
     if let Some(state) = authentication(provider, outlook).and_then(|status| status.status) {
         let status = match state {
@@ -133,7 +133,7 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
             AuthenticationState::Invalid | AuthenticationState::Expired => Truth::False,
             AuthenticationState::Error => Truth::Unknown,
         };
-        conditions.push(condition(
+        conditions.push(Condition::new(
             types::AUTHENTICATED,
             status,
             state.as_str(),

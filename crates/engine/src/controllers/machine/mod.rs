@@ -10,14 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::Stream;
 use kube::{
-    Api, ResourceExt,
+    ResourceExt,
     runtime::{
-        Controller, WatchStreamExt,
         controller::Action,
         reflector::{ObjectRef, store::Writer},
-        watcher,
     },
 };
 use machinist_api::vitistack::Machine;
@@ -25,7 +23,7 @@ use machinist_core::machine::{Outlook, Step, Trouble, plan};
 
 use self::gather::Gathered;
 pub(crate) use self::gather::trouble;
-use super::declared;
+use super::Parts;
 use crate::{
     context::Context,
     error::{PassError, chain},
@@ -47,32 +45,18 @@ const HOPELESS: Duration = Duration::from_secs(60);
 /// Runs the controller until shutdown.
 pub(crate) async fn run(
     context: Arc<Context>,
-    writer: Writer<Machine>,
-    hinted: impl Stream<Item = ObjectRef<Machine>> + Send + 'static,
+    view: Writer<Machine>,
+    due: impl Stream<Item = ObjectRef<Machine>> + Send + 'static,
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
-    let api: Api<Machine> = Api::all(context.client.clone());
-    let seen = context.clone();
-    let changes = watcher(api, watcher::Config::default())
-        .default_backoff()
-        .reflect(writer)
-        .inspect_ok(move |event| {
-            if matches!(event, watcher::Event::InitDone) {
-                seen.machines_are_listed();
-            }
-        })
-        .applied_objects()
-        .predicate_filter(declared::<Machine>, Default::default());
-    Controller::for_stream(changes, context.machines.clone())
-        .reconcile_on(hinted)
-        .graceful_shutdown_on(shutdown)
-        .run(reconcile, on_error, context)
-        .for_each(|outcome| async move {
-            if let Err(error) = outcome {
-                tracing::debug!(error = %chain(&error), "machine pass ended early");
-            }
-        })
-        .await;
+    let parts = Parts {
+        view,
+        due,
+        listed: Context::machines_are_listed,
+        reconcile,
+        on_error,
+    };
+    super::run(context, parts, shutdown).await;
 }
 
 async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Action, PassError> {

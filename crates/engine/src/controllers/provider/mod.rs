@@ -9,15 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::Stream;
 use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
     runtime::{
-        Controller, WatchStreamExt,
         controller::Action,
         reflector::{ObjectRef, store::Writer},
-        watcher,
     },
 };
 use machinist_api::{
@@ -27,7 +25,7 @@ use machinist_api::{
 use machinist_core::{machine::Trouble, provider::Health};
 use serde_json::json;
 
-use super::declared;
+use super::Parts;
 use crate::{
     connections::{Connection, ProviderName},
     context::Context,
@@ -52,32 +50,18 @@ pub(super) struct Findings {
 /// Runs the controller until shutdown.
 pub(crate) async fn run(
     context: Arc<Context>,
-    writer: Writer<MachineProvider>,
+    view: Writer<MachineProvider>,
     due: impl Stream<Item = ObjectRef<MachineProvider>> + Send + 'static,
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
-    let api: Api<MachineProvider> = Api::all(context.client.clone());
-    let seen = context.clone();
-    let changes = watcher(api, watcher::Config::default())
-        .default_backoff()
-        .reflect(writer)
-        .inspect_ok(move |event| {
-            if matches!(event, watcher::Event::InitDone) {
-                seen.providers_are_listed();
-            }
-        })
-        .applied_objects()
-        .predicate_filter(declared::<MachineProvider>, Default::default());
-    Controller::for_stream(changes, context.providers.clone())
-        .reconcile_on(due)
-        .graceful_shutdown_on(shutdown)
-        .run(reconcile, on_error, context)
-        .for_each(|outcome| async move {
-            if let Err(error) = outcome {
-                tracing::debug!(error = %chain(&error), "provider pass ended early");
-            }
-        })
-        .await;
+    let parts = Parts {
+        view,
+        due,
+        listed: Context::providers_are_listed,
+        reconcile,
+        on_error,
+    };
+    super::run(context, parts, shutdown).await;
 }
 
 async fn reconcile(
