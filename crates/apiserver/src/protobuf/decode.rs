@@ -79,6 +79,9 @@ impl Decoder {
             let (number, raw) = field?;
             // A field that the table does not have is from a newer client, and is left out.
             if let Some(at) = message.fields.iter().position(|f| f.number == number) {
+                if found.len() == VALUES {
+                    return Err(Error::Size);
+                }
                 found.push((at, raw));
             }
         }

@@ -43,7 +43,7 @@ pub(crate) enum Error {
     WireType(&'static str),
     #[error("a text is not UTF-8")]
     Utf8(#[source] std::str::Utf8Error),
-    #[error("a value that must be JSON is not: {0}")]
+    #[error("a value that must be JSON is not")]
     Json(#[source] serde_json::Error),
     #[error("a time is out of range")]
     Time,
