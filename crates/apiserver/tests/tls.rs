@@ -99,7 +99,7 @@ async fn only_holders_of_our_certificates_get_in() {
             "{path} with a certificate of another authority"
         );
     }
-    // A second listener on the same address is refused; the way out is the caller's to know.
+    // A second listener on the same address is refused by name.
     let refused = tls::bind(&address.to_string())
         .await
         .unwrap_err()

@@ -3,7 +3,9 @@
 
 mod support;
 
-use machinist_core::dialect::vitistack::{ProviderQuery, lower, provider_query};
+use std::collections::BTreeMap;
+
+use machinist_core::dialect::vitistack::{ProviderQuery, lower, lower_provider, provider_query};
 use support::{MACHINE, PROVIDER, machine, provider};
 
 /// What is wanted, in one line a part.
@@ -163,4 +165,19 @@ fn a_machine_says_which_provider_it_means() {
     assert_eq!(by_name.namespaces("team-a"), ["infra"]);
     assert!(matches!(by_name, ProviderQuery::Named { .. }));
     assert!(provider_query(&machine("metadata: {name: m}\nspec: {}")).is_err());
+}
+
+#[test]
+fn a_provider_declares_how_long_a_call_may_take() {
+    let timeout = |yaml: &str| {
+        let spec = lower_provider(&provider(yaml), BTreeMap::new());
+        spec.timeout.map(|limit| limit.as_millis())
+    };
+    let with =
+        |config: &str| PROVIDER.replace("region: local", &format!("region: local, {config}"));
+    assert_eq!(timeout(PROVIDER), None);
+    assert_eq!(timeout(&with("config: {timeout: 30s}")), Some(30_000));
+    assert_eq!(timeout(&with("config: {timeout: 1m30s}")), Some(90_000));
+    assert_eq!(timeout(&with("config: {timeout: 1.5h}")), Some(5_400_000));
+    assert_eq!(timeout(&with("endpoint: {timeout: 500ms}")), Some(500));
 }

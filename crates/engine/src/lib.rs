@@ -26,9 +26,9 @@ mod events;
 mod metered;
 mod metrics;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
-use futures::FutureExt;
+use futures::{FutureExt, future};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
 use machinist_core::provider::Connect;
@@ -37,11 +37,14 @@ pub use clock::{Clock, SystemClock};
 pub use error::EngineError;
 pub use metrics::Metrics;
 
-use context::Context;
+use context::{Context, Queues};
 
 /// The namespace whose UID stands for the whole cluster: it is there from the start and
 /// cannot be deleted.
 const CLUSTER_NAMESPACE: &str = "kube-system";
+
+/// How long running passes may take to end when the engine is told to.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Everything that the engine is given.
 pub struct Engine {
@@ -67,13 +70,36 @@ impl Engine {
         let cluster = cluster_uid(&self.client).await?;
         tracing::info!(%cluster, "engine started");
         let shutdown = shutdown.shared();
-        let (hints, hinted) = futures::channel::mpsc::unbounded();
-        let (context, views) = Context::new(self, cluster, hints);
+        let (machines, due_machines) = futures::channel::mpsc::unbounded();
+        let (providers, due_providers) = futures::channel::mpsc::unbounded();
+        let queues = Queues {
+            machines,
+            providers,
+        };
+        let (context, views) = Context::new(self, cluster, queues);
         let context = Arc::new(context);
-        let machines =
-            controllers::machine::run(context.clone(), views.machines, hinted, shutdown.clone());
-        let providers = controllers::provider::run(context, views.providers, shutdown);
-        futures::future::join(machines, providers).await;
+        let machines = controllers::machine::run(
+            context.clone(),
+            views.machines,
+            due_machines,
+            shutdown.clone(),
+        );
+        let providers = controllers::provider::run(
+            context.clone(),
+            views.providers,
+            due_providers,
+            shutdown.clone(),
+        );
+        let work = pin!(future::join(machines, providers));
+        // A controller that was stopped before its first list is complete never ends by itself,
+        // and a pass that hangs must not hold the program: what it leaves is found again.
+        let limit = pin!(async move {
+            shutdown.await;
+            if context.is_at_work() {
+                tokio::time::sleep(FAREWELL).await;
+            }
+        });
+        future::select(work, limit).await;
         Ok(())
     }
 }

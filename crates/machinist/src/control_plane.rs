@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use machinist_apiserver::{ApiServer, Identity, Options, Pki, tls};
 use machinist_engine::{Engine, Metrics, SystemClock};
 use machinist_store::{OpenError, Store};
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
     data_dir::{self, DataDir},
@@ -13,6 +13,15 @@ use crate::{
     drivers::Drivers,
     failure::{self, Outcome},
 };
+
+/// Opens the address to serve at. It comes before the start: an address that is taken must not
+/// leave a store behind.
+pub(crate) async fn bind(address: SocketAddr) -> Outcome<TcpListener> {
+    tls::bind(&address.to_string()).await.map_err(|e| {
+        failure::configuration("could not listen", e)
+            .hint("Give another --listen ADDR:PORT, or stop what uses this one.")
+    })
+}
 
 /// A running control plane.
 pub(crate) struct ControlPlane {
@@ -71,12 +80,8 @@ impl ControlPlane {
         })
     }
 
-    /// Serves the API over TLS at this address, and writes the kubeconfig for it. Returns its URL.
-    pub(crate) async fn listen(&mut self, dir: &DataDir, address: SocketAddr) -> Outcome<String> {
-        let listener = tls::bind(&address.to_string()).await.map_err(|e| {
-            failure::configuration("could not listen", e)
-                .hint("Give another --listen ADDR:PORT, or stop what uses this one.")
-        })?;
+    /// Serves the API over TLS, and writes the kubeconfig for it. Returns its URL.
+    pub(crate) fn serve(&mut self, dir: &DataDir, listener: TcpListener) -> Outcome<String> {
         let bound = listener
             .local_addr()
             .map_err(|e| failure::internal("could not read the address", e))?;
@@ -118,10 +123,10 @@ impl ControlPlane {
     /// Ends engine, API server and store, in this order. Machines go on running.
     pub(crate) async fn stop(self) {
         let _ = self.shutdown.send(true);
-        self.server.stop();
         if !self.engine.is_finished() {
             let _ = self.engine.await;
         }
+        self.server.stop();
         if let Some(serving) = self.serving
             && !serving.is_finished()
         {

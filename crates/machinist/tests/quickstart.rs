@@ -117,7 +117,7 @@ fn from_up_to_down() {
     };
     let _guests = peers::boot_guests();
     let sandbox = Sandbox::with_image(&image);
-    let up = sandbox.up(&["-f", &quickstart()]);
+    let up = sandbox.up_at_terminal(&["-f", &quickstart()]);
     let Some(kubectl) = Kubectl::current(&sandbox, &up.kubeconfig()) else {
         return;
     };
@@ -146,7 +146,7 @@ fn from_up_to_down() {
     // Ctrl-C ends the control plane alone; the next one finds the guest and leaves it running.
     assert!(up.interrupt().success());
     assert_eq!(sandbox.qemus(), guest);
-    let again = sandbox.up(&["-f", &quickstart()]);
+    let again = sandbox.up_at_terminal(&["-f", &quickstart()]);
     printed_adopted(&again);
     assert_ready(&kubectl);
     assert_eq!(sandbox.qemus(), guest);
@@ -156,7 +156,7 @@ fn from_up_to_down() {
     // Nobody is up: `down` does it alone.
     let down = sandbox.run("down", &[]);
     assert_eq!(down.code(), Some(0), "{down:#?}");
-    assert!(down.stdout.contains("1 machines removed"), "{down:#?}");
+    assert!(down.stdout.contains("1 machine removed"), "{down:#?}");
     assert_eq!(sandbox.qemus(), []);
     assert!(
         sandbox.machine_dirs().is_empty(),

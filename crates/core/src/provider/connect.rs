@@ -1,6 +1,6 @@
 //! How a declared provider becomes a connected one.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
@@ -21,6 +21,8 @@ pub struct ProviderSpec {
     pub region: Option<String>,
     /// Where its API is.
     pub endpoint: Option<String>,
+    /// How long a call may take; `None` takes the engine's own limit.
+    pub timeout: Option<Duration>,
     /// Image references by the names that machines may use.
     pub images: BTreeMap<String, String>,
     /// Settings that only the platform understands.

@@ -16,7 +16,7 @@ use machinist_api::vitistack::{Machine, MachinePhase};
 use super::console::console_log;
 use crate::{
     cli,
-    control_plane::ControlPlane,
+    control_plane::{self, ControlPlane},
     data_dir::DataDir,
     failure::{self, Outcome},
     manifests::{self, Manifest},
@@ -37,9 +37,10 @@ pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let home = Home::new()?;
     let dir = DataDir::at(home.0.clone(), flags.images.as_deref())?;
     let _claim = dir.claim()?;
-    let mut plane = ControlPlane::start(&dir).await?;
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
-    let url = plane.listen(&dir, address).await?;
+    let listener = control_plane::bind(address).await?;
+    let mut plane = ControlPlane::start(&dir).await?;
+    let url = plane.serve(&dir, listener)?;
     println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
     let client = plane.client.clone();
     let outcome = tokio::select! {

@@ -77,7 +77,10 @@ async fn remove_all(client: &Client, limit: Duration) -> Outcome {
     match tokio::time::timeout(limit, gone).await {
         Ok(outcome) => {
             outcome?;
-            println!("{} machines removed.", found.len());
+            match found.len() {
+                1 => println!("1 machine removed."),
+                count => println!("{count} machines removed."),
+            }
             Ok(())
         }
         Err(_) => Err(still_there(&list(&machines).await?, limit)),

@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     cli,
-    control_plane::ControlPlane,
+    control_plane::{self, ControlPlane},
     data_dir::{self, DataDir},
     failure::{self, Outcome},
     manifests, progress,
@@ -19,8 +19,9 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let mut manifests = manifests::read(&flags.filename)?;
     let dir = DataDir::resolve(&flags.data)?;
     let mut claim = dir.claim()?;
+    let listener = control_plane::bind(flags.listen).await?;
     let mut plane = ControlPlane::start(&dir).await?;
-    let url = plane.listen(&dir, flags.listen).await?;
+    let url = plane.serve(&dir, listener)?;
     claim.announce(&url)?;
     if let Some(file) = &flags.write_kubeconfig {
         copy_kubeconfig(&dir, file)?;
@@ -67,7 +68,11 @@ fn print_next(dir: &DataDir, ready: &[Machine]) {
     if let Some(machine) = example {
         let name = machine.name_any();
         let data = dir.root().display();
-        println!("  machinist console {name} --data-dir {data}");
+        // As it was called: it may not be in the PATH.
+        let machinist = std::env::args()
+            .next()
+            .unwrap_or_else(|| "machinist".into());
+        println!("  {machinist} console {name} --data-dir {data}");
         println!("  {kubectl} delete machine {name}");
     }
     println!();

@@ -230,3 +230,11 @@ async fn a_machine_without_its_provider_says_so_and_goes_on_when_it_comes() {
     world.until_phase("m", MachinePhase::Running).await;
     assert_eq!(world.cloud.count(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_ends_whenever_it_is_told_to() {
+    let world = World::new(SimOptions::default()).await;
+    for life in 0..20 {
+        world.run_for(Duration::from_millis(life)).await;
+    }
+}

@@ -128,6 +128,13 @@ impl World {
         self.until(name, is).await.expect("a machine")
     }
 
+    /// Runs another engine that is told to end after so long; returns when it did.
+    pub(crate) async fn run_for(&self, life: Duration) {
+        let engine = engine(&self.client, &self.cloud);
+        let ended = tokio::time::timeout(LIMIT, engine.run(tokio::time::sleep(life))).await;
+        ended.expect("ended in time").expect("without error");
+    }
+
     /// The engine dies at once, as by a signal, and another takes over.
     pub(crate) async fn replace_engine(&mut self) {
         self.engine.abort();
@@ -168,13 +175,17 @@ impl World {
     }
 }
 
-fn start(client: &Client, cloud: &SimCloud) -> JoinHandle<()> {
-    let engine = Engine {
+fn engine(client: &Client, cloud: &SimCloud) -> Engine {
+    Engine {
         client: client.clone(),
         connect: Arc::new(OneCloud(cloud.clone())),
         clock: Arc::new(SystemClock),
         metrics: Metrics::default(),
-    };
+    }
+}
+
+fn start(client: &Client, cloud: &SimCloud) -> JoinHandle<()> {
+    let engine = engine(client, cloud);
     tokio::spawn(async move {
         engine
             .run(std::future::pending())

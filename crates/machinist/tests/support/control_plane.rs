@@ -5,12 +5,13 @@
 
 use std::{
     fs::{self, File},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
 };
 
 use machinist_api::vitistack::Machine;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
 use super::{
@@ -81,12 +82,26 @@ impl Sandbox {
         command
     }
 
-    /// `machinist up` on a free port, once it serves.
+    /// `machinist up`, on a free port unless told otherwise, once it serves.
     #[track_caller]
     pub fn up(&self, arguments: &[&str]) -> Up {
-        let mut command = self.machinist("up");
-        command.args(["--listen", "127.0.0.1:0"]).args(arguments);
-        let mut up = Up::spawn(self, &mut command);
+        self.serve(self.machinist("up").args(arguments))
+    }
+
+    /// The same in the foreground of a terminal: Ctrl-C reaches it and everything that it
+    /// started in its own group.
+    #[track_caller]
+    pub fn up_at_terminal(&self, arguments: &[&str]) -> Up {
+        self.serve(self.machinist("up").args(arguments).process_group(0))
+    }
+
+    /// Starts this `machinist up` and waits until it serves.
+    #[track_caller]
+    pub fn serve(&self, command: &mut Command) -> Up {
+        if command.get_args().all(|argument| argument != "--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut up = Up::spawn(self, command);
         wait_for("the control plane to serve", || {
             assert!(up.lives(), "it ended: {}", up.stderr());
             up.url().ok_or_else(|| up.stderr())
@@ -195,10 +210,11 @@ impl Up {
         self.child.wait().unwrap();
     }
 
-    /// Presses Ctrl-C, and waits for its end.
+    /// Presses Ctrl-C at its terminal, and waits for its end.
     #[track_caller]
     pub fn interrupt(mut self) -> ExitStatus {
-        signal(self.pid(), Signal::INT);
+        let group = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        kill_process_group(group.unwrap(), Signal::INT).unwrap();
         self.ended()
     }
 

@@ -18,6 +18,7 @@ pub mod kubectl;
 pub mod manifests;
 pub mod peers;
 pub mod process;
+pub mod scene;
 pub mod wait;
 
 pub use control_plane::{Sandbox, Up};

@@ -1,8 +1,9 @@
 //! From a declared MachineProvider to what a driver is built from, and which provider a
 //! Machine means.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
+use jiff::SignedDuration;
 use machinist_api::{
     names,
     vitistack::{
@@ -151,6 +152,17 @@ fn references(provider: &MachineProvider) -> impl Iterator<Item = &SecretReferen
         .flatten()
 }
 
+/// The declared limit of a call. What is not a duration was refused at admission.
+fn timeout(provider: &MachineProvider) -> Option<Duration> {
+    let spec = &provider.spec;
+    let of_config = spec.config.as_ref().and_then(|c| c.timeout.as_deref());
+    let of_endpoint = spec.endpoint.as_ref().and_then(|e| e.timeout.as_deref());
+    let declared: SignedDuration = of_config.or(of_endpoint)?.parse().ok()?;
+    Duration::try_from(declared)
+        .ok()
+        .filter(|limit| !limit.is_zero())
+}
+
 /// Understands a MachineProvider; `secrets` holds what its Secrets hold, by key.
 pub fn lower_provider(
     provider: &MachineProvider,
@@ -169,6 +181,7 @@ pub fn lower_provider(
             .endpoint
             .as_ref()
             .and_then(|endpoint| endpoint.url.clone())),
+        timeout: timeout(provider),
         images: images
             .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
             .collect(),

@@ -58,10 +58,9 @@ pub(super) async fn act(
         }
         Err(error) => {
             let trouble = trouble(&error);
-            let reason = format!("{}Failed", reason(step));
             context
                 .events
-                .warning(machine, &reason, action, trouble.message.clone())
+                .warning(machine, failed(step), action, trouble.message.clone())
                 .await;
             Ok(Acted::Failed(trouble))
         }
@@ -171,5 +170,19 @@ fn reason(step: &Step) -> &'static str {
         Step::Delete(_) => "Deleted",
         Step::Release => "Released",
         Step::Wait(_) | Step::Stall(_) | Step::Settled => "Looked",
+    }
+}
+
+/// The stable reason of the event of a step that failed.
+fn failed(step: &Step) -> &'static str {
+    match step {
+        Step::Bind => "BindFailed",
+        Step::Create => "CreateFailed",
+        Step::Power(_, Power::On) => "StartFailed",
+        Step::Power(_, Power::Off) => "StopFailed",
+        Step::Restart(_) => "RestartFailed",
+        Step::Delete(_) => "DeleteFailed",
+        Step::Release => "ReleaseFailed",
+        Step::Wait(_) | Step::Stall(_) | Step::Settled => "LookFailed",
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{Stream, StreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use kube::{
     Api, ResourceExt,
     runtime::{
@@ -41,8 +41,8 @@ const SAFETY_NET: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_secs(15);
 /// How long after its start a guest is watched closely for its first report.
 const YOUNG: Duration = Duration::from_secs(300);
-/// Until somebody changes the declaration or helps.
-const HOPELESS: Duration = Duration::from_secs(300);
+/// Until somebody changes the declaration or helps; a missing file may also just appear.
+const HOPELESS: Duration = Duration::from_secs(60);
 
 /// Runs the controller until shutdown.
 pub(crate) async fn run(
@@ -52,9 +52,15 @@ pub(crate) async fn run(
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let api: Api<Machine> = Api::all(context.client.clone());
+    let seen = context.clone();
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
         .reflect(writer)
+        .inspect_ok(move |event| {
+            if matches!(event, watcher::Event::InitDone) {
+                seen.machines_are_listed();
+            }
+        })
         .applied_objects()
         .predicate_filter(declared::<Machine>, Default::default());
     Controller::for_stream(changes, context.machines.clone())
@@ -94,7 +100,7 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
 }
 
 /// Goes on, step by step, while there is something to do at once.
-async fn steps(cached: &Machine, context: &Context) -> Result<Action, PassError> {
+async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassError> {
     let mut view = View::Cached(cached.clone());
     for _ in 0..MAX_STEPS {
         match pass(view, context).await? {
@@ -116,7 +122,7 @@ enum Next {
     Later(Action),
 }
 
-async fn pass(view: View, context: &Context) -> Result<Next, PassError> {
+async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     let (machine, fresh) = match view {
         View::Cached(machine) => (machine, false),
         View::Fresh(machine) => (machine, true),
@@ -149,7 +155,11 @@ async fn pass(view: View, context: &Context) -> Result<Next, PassError> {
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
-    match act::act(&machine, &step, &gathered, context).await? {
+    let acted = act::act(&machine, &step, &gathered, context).await?;
+    if let Some(provider) = &gathered.provider_name {
+        context.recount(provider);
+    }
+    match acted {
         act::Acted::Done(Some(machine)) => Ok(Next::Again(machine)),
         act::Acted::Done(None) => Ok(gone(&machine, context)),
         act::Acted::Failed(trouble) => {

@@ -55,7 +55,7 @@ pub(super) async fn connect(
         driver,
         format!("{namespace}/{name}"),
         context.metrics.clone(),
-        CALL_LIMIT,
+        spec.timeout.unwrap_or(CALL_LIMIT),
     );
     let metered: Arc<dyn Provider> = Arc::new(metered);
     Ok(Ok(Connection {

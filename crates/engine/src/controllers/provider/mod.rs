@@ -9,11 +9,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
-    runtime::{Controller, WatchStreamExt, controller::Action, reflector::store::Writer, watcher},
+    runtime::{
+        Controller, WatchStreamExt,
+        controller::Action,
+        reflector::{ObjectRef, store::Writer},
+        watcher,
+    },
 };
 use machinist_api::{
     names,
@@ -48,6 +53,7 @@ pub(super) struct Findings {
 pub(crate) async fn run(
     context: Arc<Context>,
     writer: Writer<MachineProvider>,
+    due: impl Stream<Item = ObjectRef<MachineProvider>> + Send + 'static,
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let api: Api<MachineProvider> = Api::all(context.client.clone());
@@ -63,6 +69,7 @@ pub(crate) async fn run(
         .applied_objects()
         .predicate_filter(declared::<MachineProvider>, Default::default());
     Controller::for_stream(changes, context.providers.clone())
+        .reconcile_on(due)
         .graceful_shutdown_on(shutdown)
         .run(reconcile, on_error, context)
         .for_each(|outcome| async move {
