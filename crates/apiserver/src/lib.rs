@@ -5,6 +5,7 @@
 //! that it serves. A kind is a descriptor in one registry; there is no code for a kind of a user.
 //!
 //! - `http` reads requests and writes answers; `watch` writes streams of events;
+//! - `protobuf` reads what typed Go clients send;
 //! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
 //! - `schema` judges objects, `table` and `openapi` describe them;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
@@ -20,6 +21,7 @@ mod meta;
 mod metrics;
 pub mod openapi;
 pub mod patch;
+mod protobuf;
 pub mod registry;
 mod resource;
 pub mod schema;

@@ -12,70 +12,10 @@
 
 mod common;
 
-use std::path::Path;
 use std::process::Stdio;
 
-use machinist_apiserver::{Pki, tls};
+use common::program::{Program, serve};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Command;
-
-struct Kubectl<'a> {
-    program: String,
-    home: &'a Path,
-}
-
-impl Kubectl<'_> {
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(&self.program);
-        // Words are separated by blanks; a pair of bars makes one word of what is between them.
-        for (at, piece) in line.split('|').enumerate() {
-            if at % 2 == 1 {
-                command.arg(piece);
-            } else {
-                command.args(piece.split_whitespace());
-            }
-        }
-        command
-            .env("KUBECONFIG", self.home.join("kubeconfig"))
-            .env("HOME", self.home)
-            .env("TMPDIR", self.home)
-            .env("KUBE_EDITOR", "sed -i s/green/blue/")
-            .current_dir(self.home)
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        command
-    }
-
-    /// What kubectl says, and whether it was content.
-    async fn run(&self, line: &str) -> (bool, String) {
-        let output = tokio::time::timeout(common::PATIENCE * 2, self.command(line).output());
-        let output = output
-            .await
-            .unwrap_or_else(|_| panic!("kubectl {line} did not end"))
-            .unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (
-            output.status.success(),
-            String::from_utf8_lossy(&text).into_owned(),
-        )
-    }
-}
-
-async fn find(home: &Path) -> Option<Kubectl<'_>> {
-    let program = std::env::var("MACHINIST_KUBECTL").unwrap_or_else(|_| "kubectl".into());
-    let found = Command::new(&program)
-        .args(["version", "--client"])
-        .output()
-        .await;
-    if found.is_ok_and(|o| o.status.success()) {
-        return Some(Kubectl { program, home });
-    }
-    assert!(
-        std::env::var("MACHINIST_REQUIRE_PEERS").is_err(),
-        "kubectl is required and was not found: set MACHINIST_KUBECTL"
-    );
-    None
-}
 
 const MANIFEST: &str = "apiVersion: example.io/v1
 kind: Widget
@@ -92,16 +32,12 @@ spec:
 #[allow(clippy::too_many_lines, reason = "one long conversation")]
 async fn kubectl_is_content() {
     let home = tempfile::tempdir().unwrap();
-    let Some(kubectl) = find(home.path()).await else {
-        println!("skipped: no kubectl; set MACHINIST_KUBECTL or install one");
+    let Some(kubectl) = Program::find("MACHINIST_KUBECTL", "kubectl", home.path()).await else {
         return;
     };
     let server = common::server().await;
-    let pki = Pki::load_or_create(&home.path().join("pki")).unwrap();
-    let listener = tls::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
+    let serving = serve(&server, home.path()).await;
     let file = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
-    file("kubeconfig", &pki.kubeconfig(&url));
     file("one.yaml", MANIFEST);
     file("blue.yaml", &MANIFEST.replace("red", "blue"));
     file("green.yaml", &MANIFEST.replace("red", "green"));
@@ -113,10 +49,6 @@ async fn kubectl_is_content() {
         "pink.yaml",
         &MANIFEST.replace("one", "bad").replace("red", "pink"),
     );
-    let serving = {
-        let (server, pki) = (server.clone(), pki.clone());
-        tokio::spawn(async move { server.serve(listener, &pki, std::future::pending()).await })
-    };
 
     // A watch that runs beside everything else.
     let mut watcher = kubectl
@@ -127,7 +59,8 @@ async fn kubectl_is_content() {
         .unwrap();
     let mut watched = BufReader::new(watcher.stdout.take().unwrap()).lines();
 
-    for (line, good, expected) in [
+    kubectl
+        .check(&[
         (
             "api-resources",
             true,
@@ -250,14 +183,8 @@ async fn kubectl_is_content() {
             true,
             "No resources found in default namespace.",
         ),
-    ] {
-        let (succeeded, text) = kubectl.run(line).await;
-        assert_eq!(succeeded, good, "kubectl {line}\n{text}");
-        assert!(
-            text.contains(expected),
-            "kubectl {line} does not say {expected:?}:\n{text}"
-        );
-    }
+    ])
+        .await;
 
     let mut types = Vec::new();
     while types.last().is_none_or(|t| t != "DELETED") {

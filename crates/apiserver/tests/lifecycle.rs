@@ -199,8 +199,8 @@ async fn a_definition_is_served_at_once_and_until_it_is_gone() {
         |code, _| code == 404,
     )
     .await;
-    let (code, _) = call(&server, &format!("GET {WIDGETS}"), None).await;
-    assert_eq!(code, 404);
+    // The kind goes just after its definition, as in Kubernetes.
+    eventually(&server, &format!("GET {WIDGETS}"), |code, _| code == 404).await;
     assert!(
         server
             .store()

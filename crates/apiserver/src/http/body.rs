@@ -1,4 +1,5 @@
-//! Reading bodies: JSON and YAML into values, within limits, with duplicate fields noticed.
+//! Reading bodies: JSON, YAML and, for what is built in, Kubernetes protobuf into values, within
+//! limits, with duplicate fields noticed.
 
 use std::fmt;
 
@@ -8,6 +9,8 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::protobuf::{self, Envelope};
+use crate::registry::Kind;
 use crate::status::ApiError;
 
 /// The largest body that is read.
@@ -32,17 +35,93 @@ pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
     }
 }
 
+/// What a body is expected to be.
+#[derive(Debug)]
+pub(crate) struct Expected<'a> {
+    pub(crate) api_version: String,
+    pub(crate) kind: &'a str,
+    /// Whether it may be protobuf: its message is known then, which a custom kind's is not.
+    pub(crate) protobuf: bool,
+}
+
+impl<'a> Expected<'a> {
+    /// An object of a kind.
+    pub(crate) fn object(kind: &'a Kind) -> Self {
+        Self {
+            api_version: kind.api_version(),
+            kind: &kind.kind,
+            protobuf: kind.builtin,
+        }
+    }
+
+    /// Something that is not an object of the kind itself.
+    pub(crate) fn builtin(api_version: String, kind: &'a str) -> Self {
+        Self {
+            api_version,
+            kind,
+            protobuf: true,
+        }
+    }
+}
+
 /// Reads a value in the form that the content type names.
-pub(crate) fn decode(content_type: &str, bytes: &[u8]) -> Result<Decoded, ApiError> {
+pub(crate) fn decode(
+    content_type: &str,
+    bytes: &[u8],
+    expected: &Expected<'_>,
+) -> Result<Decoded, ApiError> {
     let media = content_type.split(';').next().unwrap_or_default().trim();
     match media {
         "" | "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
-        _ => Err(ApiError::unsupported_media_type(&[
-            "application/json",
-            "application/yaml",
-        ])),
+        protobuf::MEDIA_TYPE if expected.protobuf => protobuf(bytes, expected),
+        _ => {
+            let mut supported = vec!["application/json", "application/yaml"];
+            if expected.protobuf {
+                supported.push(protobuf::MEDIA_TYPE);
+            }
+            Err(ApiError::unsupported_media_type(&supported))
+        }
     }
+}
+
+/// Reads Kubernetes protobuf.
+fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> Result<Decoded, ApiError> {
+    let wanted = expected.kind;
+    let envelope = Envelope::open(bytes, &expected.api_version, wanted).map_err(|error| {
+        ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {wanted}): {error} ({})",
+            summary(bytes)
+        ))
+    })?;
+    let kind = envelope.kind.clone();
+    let version = match envelope.api_version.split_once('/') {
+        Some((_, version)) => version.to_owned(),
+        None => envelope.api_version.clone(),
+    };
+    let value = envelope.object().map_err(|error| {
+        ApiError::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {wanted}: {error}"
+        ))
+    })?;
+    Ok(Decoded {
+        value,
+        duplicates: Vec::new(),
+    })
+}
+
+/// The first bytes of a body that cannot be shown as text.
+fn summary(bytes: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    if bytes.is_empty() {
+        return "<empty>".into();
+    }
+    let shown = bytes.iter().take(SHOWN);
+    let mut text: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    if bytes.len() > SHOWN {
+        text.push_str(" ...");
+    }
+    text
 }
 
 /// Reads JSON.
@@ -191,12 +270,32 @@ mod tests {
                 &text[..text.len().min(9)]
             );
         }
-        assert_eq!(
-            decode("application/vnd.kubernetes.protobuf", b"k8s")
-                .unwrap_err()
-                .code,
-            415
-        );
+        let mut expected = Expected::builtin("v1".into(), "Secret");
+        let error = |expected: &Expected<'_>, bytes: &[u8]| {
+            decode("application/vnd.kubernetes.protobuf", bytes, expected).unwrap_err()
+        };
+        for (bytes, message) in [
+            (
+                &b"k8s"[..],
+                "the object provided is unrecognized (must be of type Secret): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (6b3873)",
+            ),
+            (
+                b"k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod",
+                "Pod in version \"v1\" cannot be handled as a Secret: no kind \"Pod\" is registered for version \"v1\"",
+            ),
+            (
+                b"k8s\0\x12\x02\x0a\x05",
+                "Secret in version \"v1\" cannot be handled as a Secret: unexpected EOF",
+            ),
+        ] {
+            let refused = error(&expected, bytes);
+            assert_eq!(
+                (refused.code.as_u16(), refused.message.as_str()),
+                (400, message)
+            );
+        }
+        expected.protobuf = false;
+        assert_eq!(error(&expected, b"k8s\0").code, 415);
         assert_eq!(json(b"\"\xff\"").unwrap_err().code, 400);
     }
 

@@ -1,5 +1,7 @@
 //! Discovery: which groups, versions and kinds there are, in the old and in the aggregated form.
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
 use http::header::ACCEPT;
 use http::{HeaderMap, Response};
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::accept::media_types;
 use super::respond;
+use super::review::{self, REVIEWS, Review};
 use crate::registry::{Kind, Snapshot, api_version};
 use crate::status::ApiError;
 
@@ -36,8 +39,7 @@ pub(crate) fn answer(
             }
         }
         ["apis", group] => {
-            let versions = snapshot
-                .groups()
+            let versions = groups(snapshot)
                 .remove(*group)
                 .ok_or_else(ApiError::no_such_path)?;
             (
@@ -60,7 +62,9 @@ pub(crate) fn answer(
     };
     if let ["api", version] | ["apis", _, version] = parts {
         let group = if parts.len() == 2 { "" } else { parts[1] };
-        if snapshot.in_version(group, version).is_empty() {
+        if snapshot.in_version(group, version).is_empty()
+            && reviews(group, version).next().is_none()
+        {
             return Err(ApiError::no_such_path());
         }
     }
@@ -92,9 +96,29 @@ fn core_versions() -> Value {
     })
 }
 
+/// The groups of kinds and those of reviews.
+fn groups(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
+    let mut groups = snapshot.groups();
+    for review in &REVIEWS {
+        let versions = groups.entry(review.group.to_owned()).or_default();
+        if !versions.iter().any(|v| v == review::VERSION) {
+            versions.push(review::VERSION.to_owned());
+        }
+    }
+    groups
+}
+
+fn reviews<'a>(
+    group: &'a str,
+    version: &'a str,
+) -> impl Iterator<Item = &'static Review> + use<'a> {
+    REVIEWS
+        .iter()
+        .filter(move |r| r.group == group && version == review::VERSION)
+}
+
 fn group_list(snapshot: &Snapshot) -> Value {
-    let groups: Vec<Value> = snapshot
-        .groups()
+    let groups: Vec<Value> = groups(snapshot)
         .iter()
         .filter(|(group, _)| !group.is_empty())
         .map(|(group, versions)| group_entry(group, versions))
@@ -151,6 +175,15 @@ fn resources(snapshot: &Snapshot, group: &str, version: &str) -> Value {
             list.push(entry);
         }
     }
+    list.extend(reviews(group, version).map(|review| {
+        json!({
+            "name": review.plural,
+            "singularName": review.singular,
+            "namespaced": false,
+            "kind": review.kind,
+            "verbs": ["create"],
+        })
+    }));
     json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
@@ -176,8 +209,7 @@ fn subresources(kind: &Kind) -> Vec<(&'static str, GroupVersionKind)> {
 }
 
 fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value {
-    let items: Vec<Value> = snapshot
-        .groups()
+    let items: Vec<Value> = groups(snapshot)
         .iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {
@@ -188,6 +220,7 @@ fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value
                         .in_version(group, version)
                         .iter()
                         .map(|k| aggregated_resource(k))
+                        .chain(reviews(group, version).map(aggregated_review))
                         .collect();
                     json!({"version": version, "resources": resources, "freshness": "Current"})
                 })
@@ -228,4 +261,14 @@ fn aggregated_resource(kind: &Kind) -> Value {
         entry["subresources"] = subresources.into();
     }
     entry
+}
+
+fn aggregated_review(review: &Review) -> Value {
+    json!({
+        "resource": review.plural,
+        "responseKind": {"group": review.group, "version": review::VERSION, "kind": review.kind},
+        "scope": "Cluster",
+        "singularResource": review.singular,
+        "verbs": ["create"],
+    })
 }

@@ -9,6 +9,7 @@ use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::negotiate;
+use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
 use super::query::options_error;
 use super::{Call, View, body, respond};
@@ -87,7 +88,7 @@ async fn collection(
         Method::POST if kind.namespaced && namespace.is_none() => Err(ApiError::no_such_path()),
         Method::POST => {
             let namespace = namespace.unwrap_or_default();
-            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let decoded = read_object(call, body, &Expected::object(kind)).await?;
             let options = write_options(call, decoded.duplicates)?;
             let written = call
                 .core
@@ -97,7 +98,7 @@ async fn collection(
         }
         Method::DELETE => {
             let bytes = body::read(body).await?;
-            let given = delete_body(call, &bytes)?;
+            let given = delete_body(call, kind, &bytes)?;
             let options = call.query.delete_options(given.as_ref())?;
             let selector = selector(call, kind)?;
             let deleted = call
@@ -141,7 +142,7 @@ async fn object(
             Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
         }
         Method::PUT => {
-            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let decoded = read_object(call, body, &Expected::object(&at.kind)).await?;
             let options = write_options(call, decoded.duplicates)?;
             let written = core.update(at, part, decoded.value, &options).await?;
             Ok(written_response(&at.kind, written, view))
@@ -154,7 +155,7 @@ async fn object(
         }
         Method::DELETE if part == Part::Main => {
             let bytes = body::read(body).await?;
-            let given = delete_body(call, &bytes)?;
+            let given = delete_body(call, &at.kind, &bytes)?;
             let options = call.query.delete_options(given.as_ref())?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
@@ -182,7 +183,8 @@ async fn scale(
             ));
         }
         Method::PUT => {
-            let decoded = body::decode(call.content_type(), &body::read(body).await?)?;
+            let expected = Expected::builtin("autoscaling/v1".into(), "Scale");
+            let decoded = read_object(call, body, &expected).await?;
             let options = write_options(call, decoded.duplicates)?;
             core.update_scale(at, paths, &decoded.value, &options)
                 .await?
@@ -283,11 +285,21 @@ fn patch_request(
     Ok((patch, decoded.value, options))
 }
 
-fn delete_body(call: &Call, bytes: &Bytes) -> Result<Option<Value>, ApiError> {
+async fn read_object(
+    call: &Call,
+    body: Body,
+    expected: &Expected<'_>,
+) -> Result<Decoded, ApiError> {
+    body::decode(call.content_type(), &body::read(body).await?, expected)
+}
+
+fn delete_body(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<Option<Value>, ApiError> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    body::decode(call.content_type(), bytes).map(|decoded| Some(decoded.value))
+    let expected = Expected::builtin(kind.api_version(), "DeleteOptions");
+    let decoded = body::decode(call.content_type(), bytes, &expected)?;
+    Ok(Some(decoded.value))
 }
 
 fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body> {

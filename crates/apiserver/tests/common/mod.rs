@@ -9,6 +9,8 @@
     reason = "shared test code"
 )]
 
+pub mod program;
+
 use std::time::Duration;
 
 use axum::body::Body;
