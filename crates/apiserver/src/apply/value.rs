@@ -102,63 +102,9 @@ pub(crate) fn quote(text: &str) -> String {
     out
 }
 
-/// Compact JSON with sorted keys and the escapes of Go's encoder (`<`, `>` and `&` as `\u00xx`).
+/// Compact JSON with sorted keys, as Go's encoder writes it.
 pub(crate) fn go_json(value: &Value) -> String {
-    let mut out = String::new();
-    write_json(value, &mut out);
-    out
-}
-
-fn write_json(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Number(n) => out.push_str(&number_text(n)),
-        Value::String(s) => write_json_string(s, out),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_json(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(fields) => {
-            out.push('{');
-            for (i, (name, field)) in fields.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_json_string(name, out);
-                out.push(':');
-                write_json(field, out);
-            }
-            out.push('}');
-        }
-    }
-}
-
-fn write_json_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => escape(out, c),
-            c if c < ' ' => escape(out, c),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-fn escape(out: &mut String, c: char) {
-    push(out, format_args!("\\u{:04x}", u32::from(c)));
+    crate::schema::json_text(value)
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
