@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use machinist_apiserver::{ApiServer, Identity, Options, Pki, tls};
+use machinist_apiserver::{
+    ApiServer, Identity, Options, Pki,
+    tls::{self, PkiError},
+};
 use machinist_engine::{Engine, Metrics, SystemClock};
 use machinist_store::{OpenError, Store};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -34,11 +37,15 @@ pub(crate) struct ControlPlane {
     shutdown: watch::Sender<bool>,
     engine: JoinHandle<Outcome>,
     serving: Option<JoinHandle<Outcome>>,
+    /// The certificates, made while everything else starts.
+    pki: JoinHandle<Result<Pki, PkiError>>,
 }
 
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
     pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
+        let pki = dir.pki();
+        let pki = tokio::task::spawn_blocking(move || Pki::load_or_create(&pki));
         let store = Store::open(&dir.store(), machinist_store::Options::default())
             .map_err(|error| open_failure(dir, error))?;
         let metrics = Metrics::default();
@@ -77,15 +84,18 @@ impl ControlPlane {
             shutdown,
             engine,
             serving: None,
+            pki,
         })
     }
 
     /// Serves the API over TLS, and writes the kubeconfig for it. Returns its URL.
-    pub(crate) fn serve(&mut self, dir: &DataDir, listener: TcpListener) -> Outcome<String> {
+    pub(crate) async fn serve(&mut self, dir: &DataDir, listener: TcpListener) -> Outcome<String> {
         let bound = listener
             .local_addr()
             .map_err(|e| failure::internal("could not read the address", e))?;
-        let pki = Pki::load_or_create(&dir.pki())
+        let pki = (&mut self.pki)
+            .await
+            .map_err(|e| failure::internal("could not make certificates", e))?
             .map_err(|e| failure::configuration("could not prepare certificates", e))?
             .with_names([bound.ip().to_string()]);
         let host = match bound.ip() {

@@ -40,7 +40,7 @@ pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let listener = control_plane::bind(address).await?;
     let mut plane = ControlPlane::start(&dir).await?;
-    let url = plane.serve(&dir, listener)?;
+    let url = plane.serve(&dir, listener).await?;
     println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
     let client = plane.client.clone();
     let outcome = tokio::select! {

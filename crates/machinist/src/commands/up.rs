@@ -21,7 +21,7 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let mut claim = dir.claim()?;
     let listener = control_plane::bind(flags.listen).await?;
     let mut plane = ControlPlane::start(&dir).await?;
-    let url = plane.serve(&dir, listener)?;
+    let url = plane.serve(&dir, listener).await?;
     claim.announce(&url)?;
     if let Some(file) = &flags.write_kubeconfig {
         copy_kubeconfig(&dir, file)?;
