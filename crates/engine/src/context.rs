@@ -2,10 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -18,7 +15,7 @@ use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_core::provider::Connect;
 
 use crate::{
-    Clock, Engine, Metrics,
+    Clock, Engine, Metrics, Readiness,
     backoff::Backoff,
     connections::{Connections, ProviderName},
     events::Events,
@@ -39,11 +36,9 @@ pub(crate) struct Context {
     pub(crate) machines: Store<Machine>,
     /// All MachineProviders, as last seen.
     pub(crate) providers: Store<MachineProvider>,
-    /// Whether the first list of providers is complete. The view's own signal is not asked: it
-    /// wakes one waiter only, and its controller is that one.
-    providers_listed: AtomicBool,
-    /// The same for machines.
-    machines_listed: AtomicBool,
+    /// Which views are complete. The views' own signals are not asked: each wakes one waiter
+    /// only, and its controller is that one.
+    pub(crate) readiness: Readiness,
     hints: UnboundedSender<ObjectRef<Machine>>,
     provider_hints: UnboundedSender<ObjectRef<MachineProvider>>,
     /// Providers that are about to be looked at, because their machines changed.
@@ -76,6 +71,7 @@ impl Context {
             connect,
             clock,
             metrics,
+            readiness,
         } = engine;
         let context = Context {
             events: Events::new(client.clone()),
@@ -88,33 +84,12 @@ impl Context {
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
-            providers_listed: AtomicBool::default(),
-            machines_listed: AtomicBool::default(),
+            readiness,
             hints: queues.machines,
             provider_hints: queues.providers,
             recounting: Mutex::default(),
         };
         (context, views)
-    }
-
-    /// Says that the view of providers is complete.
-    pub(crate) fn providers_are_listed(&self) {
-        self.providers_listed.store(true, Ordering::Release);
-    }
-
-    /// Says that the view of machines is complete.
-    pub(crate) fn machines_are_listed(&self) {
-        self.machines_listed.store(true, Ordering::Release);
-    }
-
-    /// Whether every controller has begun to work.
-    pub(crate) fn is_at_work(&self) -> bool {
-        self.knows_providers() && self.machines_listed.load(Ordering::Acquire)
-    }
-
-    /// Whether a provider that is not in the view does not exist.
-    pub(crate) fn knows_providers(&self) -> bool {
-        self.providers_listed.load(Ordering::Acquire)
     }
 
     /// Asks for a pass over a machine. A closed queue means that the engine is ending.

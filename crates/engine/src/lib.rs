@@ -25,6 +25,7 @@ mod error;
 mod events;
 mod metered;
 mod metrics;
+mod readiness;
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -36,6 +37,7 @@ use machinist_core::provider::Connect;
 pub use clock::{Clock, SystemClock};
 pub use error::EngineError;
 pub use metrics::Metrics;
+pub use readiness::Readiness;
 
 use context::{Context, Queues};
 
@@ -56,6 +58,8 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     /// Where the engine counts what it does.
     pub metrics: Metrics,
+    /// Where the engine says that it has begun to work.
+    pub readiness: Readiness,
 }
 
 impl Engine {
@@ -95,7 +99,7 @@ impl Engine {
         // and a pass that hangs must not hold the program: what it leaves is found again.
         let limit = pin!(async move {
             shutdown.await;
-            if context.is_at_work() {
+            if context.readiness.is_ready() {
                 tokio::time::sleep(FAREWELL).await;
             }
         });

@@ -6,7 +6,7 @@ use machinist_apiserver::{
     ApiServer, Identity, Options, Pki,
     tls::{self, PkiError},
 };
-use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
 use machinist_store::{OpenError, Store};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -70,6 +70,7 @@ impl ControlPlane {
             connect: Arc::new(Drivers::new(dir.clone(), downloads.clone())),
             clock: Arc::new(SystemClock),
             metrics,
+            readiness: Readiness::default(),
         };
         let stop = stopped(&shutdown);
         let engine = tokio::spawn(async move {

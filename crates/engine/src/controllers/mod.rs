@@ -23,6 +23,7 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use crate::{
+    Readiness,
     context::Context,
     error::{PassError, chain},
 };
@@ -34,7 +35,7 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     /// Objects to look at, besides those that changed.
     pub(crate) due: Due,
     /// Called when the view is complete.
-    pub(crate) listed: fn(&Context),
+    pub(crate) listed: fn(&Readiness),
     /// One pass over one object.
     pub(crate) reconcile: Reconcile,
     /// When to try again after a pass that failed.
@@ -60,7 +61,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
         reconcile,
         on_error,
     } = parts;
-    let (reader, seen) = (view.as_reader(), context.clone());
+    let (reader, seen) = (view.as_reader(), context.readiness.clone());
     let api: Api<K> = Api::all(context.client.clone());
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()

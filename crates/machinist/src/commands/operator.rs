@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
-use axum::{Router, routing::get};
+use axum::{Router, http::StatusCode, routing::get};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, Config, ResourceExt,
@@ -10,7 +10,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{await_condition, conditions::is_crd_established},
 };
-use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
 
 use super::up::interrupted;
 use crate::{
@@ -37,13 +37,15 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         install_crds(&client).await?;
     }
     let metrics = Metrics::default();
-    let health = serve_health(flags.listen, metrics.clone()).await?;
+    let readiness = Readiness::default();
+    let health = serve_health(flags.listen, metrics.clone(), readiness.clone()).await?;
     tracing::info!(cluster = %url, "operator started");
     let engine = Engine {
         client,
         connect: Arc::new(Drivers::new(dir, Downloads::default())),
         clock: Arc::new(SystemClock),
         metrics,
+        readiness,
     };
     let outcome = engine.run(interrupted()).await;
     health.abort();
@@ -86,6 +88,7 @@ async fn install_crds(client: &Client) -> Outcome {
 async fn serve_health(
     address: SocketAddr,
     metrics: Metrics,
+    readiness: Readiness,
 ) -> Outcome<tokio::task::JoinHandle<()>> {
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|e| {
         failure::configuration(format!("could not listen on {address}"), e)
@@ -93,7 +96,7 @@ async fn serve_health(
     })?;
     let routes = Router::new()
         .route("/livez", get(async || "ok"))
-        .route("/readyz", get(async || "ok"))
+        .route("/readyz", get(async move || ready(&readiness)))
         .route("/version", get(async || env!("CARGO_PKG_VERSION")))
         .route("/metrics", get(async move || metrics.encode()));
     Ok(tokio::spawn(async move {
@@ -101,4 +104,15 @@ async fn serve_health(
             tracing::error!(%error, "health server ended");
         }
     }))
+}
+
+/// Ready when the engine has seen every kind once: until then it can do nothing for anybody.
+fn ready(readiness: &Readiness) -> (StatusCode, &'static str) {
+    match readiness.is_ready() {
+        true => (StatusCode::OK, "ok"),
+        false => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the first list is not complete",
+        ),
+    }
 }

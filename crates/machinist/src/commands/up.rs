@@ -14,7 +14,7 @@ use crate::{
     manifests, progress,
 };
 
-/// Runs it. Everything that can be refused is refused before anything starts.
+/// Runs it. What can be refused without a server is refused before one starts.
 pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let mut manifests = manifests::read(&flags.filename)?;
     let dir = DataDir::resolve(&flags.data)?;

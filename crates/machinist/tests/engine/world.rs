@@ -10,7 +10,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
-use machinist_engine::{Engine, Metrics, SystemClock};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
 use machinist_providers::{Sim, SimCloud, SimOptions, sim::Verb};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -181,6 +181,7 @@ fn engine(client: &Client, cloud: &SimCloud) -> Engine {
         connect: Arc::new(OneCloud(cloud.clone())),
         clock: Arc::new(SystemClock),
         metrics: Metrics::default(),
+        readiness: Readiness::default(),
     }
 }
 

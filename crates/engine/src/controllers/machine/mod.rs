@@ -25,6 +25,7 @@ use self::gather::Gathered;
 pub(crate) use self::gather::trouble;
 use super::Parts;
 use crate::{
+    Readiness,
     context::Context,
     error::{PassError, chain},
 };
@@ -52,7 +53,7 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
-        listed: Context::machines_are_listed,
+        listed: Readiness::machines_are_listed,
         reconcile,
         on_error,
     };
@@ -62,7 +63,7 @@ pub(crate) async fn run(
 async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Action, PassError> {
     let began = Instant::now();
     // A machine judged before its provider is known would be told that it has none.
-    if !context.knows_providers() {
+    if !context.readiness.knows_providers() {
         return Ok(Action::requeue(LOOK_AGAIN));
     }
     let outcome = steps(&machine, &context).await;

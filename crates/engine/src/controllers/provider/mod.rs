@@ -27,6 +27,7 @@ use serde_json::json;
 
 use super::Parts;
 use crate::{
+    Readiness,
     connections::{Connection, ProviderName},
     context::Context,
     error::{PassError, chain},
@@ -57,7 +58,7 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
-        listed: Context::providers_are_listed,
+        listed: Readiness::providers_are_listed,
         reconcile,
         on_error,
     };
