@@ -19,6 +19,19 @@ struct Case<'a> {
     trouble: Option<&'a Trouble>,
 }
 
+impl<'a> Case<'a> {
+    /// A bound machine that the platform shows.
+    fn of(want: &'a Want, seen: &'a [Facts]) -> Case<'a> {
+        Case {
+            deleting: false,
+            bound: true,
+            want: Some(want),
+            seen: Some(seen),
+            trouble: None,
+        }
+    }
+}
+
 fn at(second: i64) -> Times {
     Times {
         now: Timestamp::from_second(second).expect("a time"),
@@ -172,13 +185,7 @@ fn the_life_of_a_machine() {
 fn what_cannot_be_seen_keeps_its_phase_and_facts() {
     let want = want();
     let running = [facts("i-1", PowerState::Running)];
-    let seen = Case {
-        deleting: false,
-        bound: true,
-        want: Some(&want),
-        seen: Some(&running),
-        trouble: None,
-    };
+    let seen = Case::of(&want, &running);
     let before = status(&machine(MACHINE), &seen, at(0));
     let trouble = Trouble {
         reason: "ProviderUnreachable".into(),
@@ -205,13 +212,7 @@ fn what_cannot_be_seen_keeps_its_phase_and_facts() {
 fn times_move_only_with_what_they_date() {
     let want = want();
     let running = [facts("i-1", PowerState::Running)];
-    let case = Case {
-        deleting: false,
-        bound: true,
-        want: Some(&want),
-        seen: Some(&running),
-        trouble: None,
-    };
+    let case = Case::of(&want, &running);
     let first = status(&machine(MACHINE), &case, at(0));
     let second = status(&first, &case, at(60));
     assert_eq!(first.status, second.status);
@@ -236,13 +237,7 @@ fn times_move_only_with_what_they_date() {
 fn both_vocabularies_say_the_same() {
     let want = want();
     let running = [facts("i-1", PowerState::Running)];
-    let case = Case {
-        deleting: false,
-        bound: true,
-        want: Some(&want),
-        seen: Some(&running),
-        trouble: None,
-    };
+    let case = Case::of(&want, &running);
     let status = status(&machine(MACHINE), &case, at(0))
         .status
         .expect("a status");
