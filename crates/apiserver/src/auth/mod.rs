@@ -4,15 +4,21 @@
 //! TLS listener, from the client's certificate, and in-process callers. A front proxy's headers
 //! or a bearer token are one more way to make one; the rest of the server does not change.
 
+use std::collections::BTreeMap;
+
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 /// A caller, as certificates and tokens name it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The user's name.
     pub user: String,
     /// The groups that the user belongs to.
     pub groups: Vec<String>,
+    /// What tells this user from others of the same name over time; may be empty.
+    pub uid: String,
+    /// What else whoever vouched for the user said of them.
+    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 /// Why a certificate does not say who its holder is.
@@ -32,6 +38,7 @@ impl Identity {
         Self {
             user: "machinist-admin".into(),
             groups: vec!["system:masters".into(), "system:authenticated".into()],
+            ..Self::default()
         }
     }
 
@@ -56,6 +63,10 @@ impl Identity {
             .chain(["system:authenticated"])
             .map(str::to_owned)
             .collect();
-        Ok(Self { user, groups })
+        Ok(Self {
+            user,
+            groups,
+            ..Self::default()
+        })
     }
 }

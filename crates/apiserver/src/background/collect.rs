@@ -127,7 +127,7 @@ async fn delete(
     let options = DeleteOptions {
         uid: Some(meta::uid(object).to_owned()),
         propagation: Some(propagation),
-        ..DeleteOptions::default()
+        ..DeleteOptions::internal()
     };
     settled(core.delete(at, &options).await.map(|_| ()))
 }

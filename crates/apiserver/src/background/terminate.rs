@@ -65,7 +65,7 @@ async fn empty(
             continue;
         }
         let at = address(kind.clone(), &object);
-        match core.delete(&at, &DeleteOptions::default()).await {
+        match core.delete(&at, &DeleteOptions::internal()).await {
             Ok(crate::resource::Deleted::Gone(_)) => {}
             Ok(crate::resource::Deleted::Pending(_)) => waiting += 1,
             Err(error) if error.reason == "NotFound" => {}

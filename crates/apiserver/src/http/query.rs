@@ -2,6 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
+use crate::auth::Identity;
 use crate::resource::{DeleteOptions, FieldValidation, ListOptions, Propagation, VersionMatch};
 use crate::status::{ApiError, Cause};
 use crate::table::IncludeObject;
@@ -143,6 +144,7 @@ impl Query {
     pub(crate) fn delete_options(
         &self,
         body: Option<&serde_json::Value>,
+        caller: &Identity,
     ) -> Result<DeleteOptions, ApiError> {
         let text = |pointer: &str| {
             body.and_then(|b| b.pointer(pointer))
@@ -179,6 +181,7 @@ impl Query {
             uid: text("/preconditions/uid").map(str::to_owned),
             resource_version: text("/preconditions/resourceVersion").map(str::to_owned),
             propagation,
+            caller: caller.clone(),
         })
     }
 }

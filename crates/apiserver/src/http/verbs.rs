@@ -99,7 +99,7 @@ async fn collection(
         Method::DELETE => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref())?;
+            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
             let selector = selector(call, kind)?;
             let deleted = call
                 .core
@@ -156,7 +156,7 @@ async fn object(
         Method::DELETE if part == Part::Main => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, &at.kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref())?;
+            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
                 Deleted::Gone(object) => deleted_status(at, &object),
@@ -229,6 +229,7 @@ fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, A
         validation: call.query.field_validation()?,
         force: call.query.flag("force"),
         duplicates,
+        caller: call.identity.clone(),
     })
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::update::{ATTEMPTS, store_error};
 use super::{Address, ListOptions, hook};
+use crate::auth::Identity;
 use crate::core::Core;
 use crate::registry::Kind;
 use crate::selector::Selector;
@@ -28,7 +29,7 @@ pub(crate) enum Propagation {
 }
 
 /// How to delete.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct DeleteOptions {
     pub(crate) dry_run: bool,
     /// Only if the object has this UID.
@@ -36,6 +37,22 @@ pub(crate) struct DeleteOptions {
     /// Only if the object is at this resource version.
     pub(crate) resource_version: Option<String>,
     pub(crate) propagation: Option<Propagation>,
+    /// Who asks for it.
+    #[expect(dead_code, reason = "admission webhooks are told")]
+    pub(crate) caller: Identity,
+}
+
+impl DeleteOptions {
+    /// For deletes that the server makes itself.
+    pub(crate) fn internal() -> Self {
+        Self {
+            dry_run: false,
+            uid: None,
+            resource_version: None,
+            propagation: None,
+            caller: Identity::admin(),
+        }
+    }
 }
 
 /// What came of a delete.

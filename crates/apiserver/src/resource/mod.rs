@@ -24,6 +24,7 @@ pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
 
 use crate::apply::{self, Manager, Set};
+use crate::auth::Identity;
 use crate::meta;
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -95,6 +96,9 @@ pub(crate) struct WriteOptions {
     pub(crate) force: bool,
     /// Duplicate fields that were found when the body was read.
     pub(crate) duplicates: Vec<String>,
+    /// Who asks for it.
+    #[expect(dead_code, reason = "admission webhooks are told")]
+    pub(crate) caller: Identity,
 }
 
 impl WriteOptions {
@@ -106,6 +110,7 @@ impl WriteOptions {
             validation: FieldValidation::Ignore,
             force: true,
             duplicates: Vec::new(),
+            caller: Identity::admin(),
         }
     }
 }
