@@ -130,6 +130,8 @@ impl ApiServer {
         pki: &Pki,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
+        let authority = Some(pki.ca_certificate().to_owned());
+        self.core.authority.send_replace(authority);
         tls::serve(self, listener, pki, shutdown).await
     }
 
