@@ -131,6 +131,8 @@ impl ApiServer {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
         self.announce(&listener).await;
+        let authority = Some(pki.ca_certificate().to_owned());
+        self.core.authority.send_replace(authority);
         tls::serve(self, listener, pki, shutdown).await
     }
 
