@@ -267,7 +267,8 @@ impl ApiError {
         if let Some(token) = &self.continue_token {
             status["metadata"]["continue"] = token.clone().into();
         }
-        if !self.details.is_empty() {
+        // A Forbidden always has details, even when there is nothing to say in them.
+        if !self.details.is_empty() || self.reason == "Forbidden" {
             status["details"] = Value::Object(self.details.clone());
         }
         status

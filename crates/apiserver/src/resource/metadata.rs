@@ -26,7 +26,7 @@ const KNOWN: [&str; 15] = [
     "uid",
 ];
 
-const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+pub(super) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -183,6 +183,12 @@ fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
         }
         return;
     }
+    if matches!(kind.hook, Hook::Role | Hook::Binding) {
+        if let Some(why) = path_segment_problem(name) {
+            causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
+        }
+        return;
+    }
     let is_label = kind.hook == Hook::Namespace;
     let (valid, limit, why) = if is_label {
         (is_dns_label(name), 63, LABEL)
@@ -200,6 +206,18 @@ fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
     if !valid {
         causes.push(Cause::invalid("metadata.name", &shown, why));
     }
+}
+
+/// Why a text cannot be one part of a path, which is all that some names have to be.
+pub(super) fn path_segment_problem(name: &str) -> Option<String> {
+    if matches!(name, "." | "..") {
+        return Some(format!("may not be '{name}'"));
+    }
+    let wrong = ["/", "%"].into_iter().filter(|part| name.contains(part));
+    let wrong: Vec<String> = wrong
+        .map(|part| format!("may not contain '{part}'"))
+        .collect();
+    (!wrong.is_empty()).then(|| wrong.join(", "))
 }
 
 /// What an update may not change, and what it may not do while the object is being deleted.
