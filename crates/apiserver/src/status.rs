@@ -275,7 +275,8 @@ impl ApiError {
         if let Some(token) = &self.continue_token {
             status["metadata"]["continue"] = token.clone().into();
         }
-        if !self.details.is_empty() || self.bare {
+        // A Forbidden always has details, even when there is nothing to say in them.
+        if !self.details.is_empty() || self.bare || self.reason == "Forbidden" {
             status["details"] = Value::Object(self.details.clone());
         }
         status

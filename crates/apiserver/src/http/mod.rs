@@ -4,6 +4,7 @@
 //! as an [`Identity`] in the request's extensions, put there by whatever accepted the request.
 
 mod accept;
+mod access;
 mod body;
 mod discovery;
 mod health;
@@ -93,12 +94,9 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         query: Query::parse(parts.uri.query().unwrap_or_default()),
     };
     let (verb, resource) = labels(&call, &target);
-    let result = match &target {
-        Target::Resource(path) => resource_request(&call, path, body).await,
-        Target::Other(parts) => {
-            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            other_request(&call, &parts)
-        }
+    let result = match access::authorize(&call, parts.uri.path(), &target) {
+        Ok(()) => dispatch(&call, &target, body).await,
+        Err(refused) => Err(refused),
     };
     let result = result.map_err(|error| match error {
         error if error.is_no_such_path() && !is_builtin(&core, &target) => ApiError::no_such_page(),
@@ -122,6 +120,16 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         started.elapsed(),
     );
     response
+}
+
+async fn dispatch(call: &Call, target: &Target, body: Body) -> Result<Response<Body>, ApiError> {
+    match target {
+        Target::Resource(path) => resource_request(call, path, body).await,
+        Target::Other(parts) => {
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            other_request(call, &parts)
+        }
+    }
 }
 
 async fn resource_request(

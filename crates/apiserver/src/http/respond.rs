@@ -98,10 +98,30 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
                 "lastSeen": seen,
             })
         }
-        Hook::None | Hook::Namespace | Hook::Definition => return object,
+        Hook::Binding => binding_cells(&object),
+        Hook::None | Hook::Namespace | Hook::Definition | Hook::Role => return object,
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);
     object
+}
+
+fn binding_cells(binding: &Value) -> Value {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let named = |kind: &str| {
+        let subjects = binding["subjects"].as_array().into_iter().flatten();
+        let names = subjects.filter(|s| s["kind"] == kind).map(|s| match kind {
+            "ServiceAccount" => format!("{}/{}", text(&s["namespace"]), text(&s["name"])),
+            _ => text(&s["name"]),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let role = &binding["roleRef"];
+    json!({
+        "role": format!("{}/{}", text(&role["kind"]), text(&role["name"])),
+        "users": named("User"),
+        "groups": named("Group"),
+        "accounts": named("ServiceAccount"),
+    })
 }
 
 /// A value as the body of an answer.

@@ -135,10 +135,10 @@ fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
 }
 
 fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
-    let rule = if kind.hook == Hook::Namespace {
-        names::dns_label
-    } else {
-        names::dns_subdomain
+    let rule = match kind.hook {
+        Hook::Namespace => names::dns_label,
+        Hook::Role | Hook::Binding => names::path_segment,
+        _ => names::dns_subdomain,
     };
     let base = meta::text(object, "generateName");
     if !base.is_empty() {

@@ -47,6 +47,17 @@ pub(super) fn dns_subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
+/// What is wrong with one part of a path, which is all that some names have to be.
+pub(super) fn path_segment(name: &str) -> Vec<String> {
+    if matches!(name, "." | "..") {
+        return vec![format!("may not be '{name}'")];
+    }
+    let wrong = ["/", "%"].into_iter().filter(|part| name.contains(part));
+    wrong
+        .map(|part| format!("may not contain '{part}'"))
+        .collect()
+}
+
 /// What is wrong with a DNS label.
 pub(super) fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
