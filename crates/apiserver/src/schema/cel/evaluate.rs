@@ -4,11 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::objects::OptionalValue;
-use kube_cel::cel::{self, Context, ExecutionError, IdedExpr};
+use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{CompiledRule, RuleNode};
+use super::{Compiled, CompiledRule, RuleNode, cost};
 use crate::schema::text::child_path;
 use crate::schema::{FieldError, FieldErrorKind, ListKind, Rule, Schema};
 
@@ -25,6 +25,7 @@ static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
     library.add_function("type", |value: cel::Value| {
         Ok::<_, ExecutionError>(text(type_name(&value)))
     });
+    cost::register(&mut library);
     for name in TYPE_NAMES {
         library.add_variable_from_value(name, text(name));
     }
@@ -63,6 +64,14 @@ fn text(text: &str) -> cel::Value {
     cel::Value::String(Arc::new(text.to_string()))
 }
 
+/// What was found so far, and what may still be spent.
+struct Faults<'a> {
+    errors: &'a mut Vec<FieldError>,
+    budget: u64,
+    /// Set when a rule or all of them cost too much: no other rule is run then.
+    exhausted: bool,
+}
+
 /// Where the walk is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -81,26 +90,31 @@ impl RuleNode {
         old: Option<&Value>,
         errors: &mut Vec<FieldError>,
     ) {
+        let mut faults = Faults {
+            errors,
+            budget: cost::PER_OBJECT,
+            exhausted: false,
+        };
         let place = Place {
             schema,
             value: object,
             old,
             whole_object: true,
         };
-        self.walk(place, "", errors);
+        self.walk(place, "", &mut faults);
     }
 
-    fn walk(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+    fn walk(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
         // A null has no rules of its own; the surrounding object may judge it.
-        if place.value.is_null() {
+        if place.value.is_null() || faults.exhausted {
             return;
         }
         let old = place.old.filter(|old| !old.is_null());
         if !self.rules.is_empty() {
-            self.run(Place { old, ..place }, path, errors);
+            self.run(Place { old, ..place }, path, faults);
         }
         for branch in &self.all_of {
-            branch.walk(place, path, errors);
+            branch.walk(place, path, faults);
         }
         match place.value {
             Value::Object(map) => {
@@ -109,12 +123,12 @@ impl RuleNode {
                     let declared = place.schema.properties.get(key);
                     let below = declared.zip(self.properties.get(key));
                     if let Some((schema, rules)) = below {
-                        rules.walk(at(schema, value, old), &child_path(path, key), errors);
+                        rules.walk(at(schema, value, old), &child_path(path, key), faults);
                     } else if declared.is_none()
                         && let Some((schema, rules)) =
                             place.schema.map_value().zip(self.map_value.as_deref())
                     {
-                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), errors);
+                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), faults);
                     }
                 }
             }
@@ -123,7 +137,7 @@ impl RuleNode {
                 if let Some((schema, rules)) = below {
                     for (index, item) in items.iter().enumerate() {
                         let old = old.and_then(|old| old_item(place.schema, old, item));
-                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), errors);
+                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), faults);
                     }
                 }
             }
@@ -131,7 +145,7 @@ impl RuleNode {
         }
     }
 
-    fn run(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+    fn run(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
         let mut plain = LIBRARY.new_inner_scope();
         let convert = |value| to_cel(value, place.schema, place.whole_object);
         plain.add_variable_from_value("self", convert(place.value));
@@ -152,7 +166,10 @@ impl RuleNode {
                 continue;
             }
             let scope = if is_optional { &optional } else { &plain };
-            errors.extend(compiled.run(scope, &plain, place, path));
+            compiled.run(scope, &plain, place, path, faults);
+            if faults.exhausted {
+                return;
+            }
         }
     }
 }
@@ -178,11 +195,7 @@ fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Val
 
 impl CompiledRule {
     fn needs_old(&self) -> bool {
-        self.uses_old_self
-            || self
-                .message
-                .as_ref()
-                .is_some_and(|message| message.references().has_variable("oldSelf"))
+        self.uses_old_self || self.message.as_ref().is_some_and(|m| m.uses_old_self)
     }
 
     fn run(
@@ -191,30 +204,48 @@ impl CompiledRule {
         plain: &Context<'_>,
         place: Place<'_>,
         path: &str,
-    ) -> Option<FieldError> {
+        faults: &mut Faults<'_>,
+    ) {
+        let (result, spent) = self.expression.resolve(scope);
         // A rule that cannot be judged is laid at the node's own door, with its type as value.
         let undecided = |detail: String| {
             let ty = place.schema.ty.clone().unwrap_or_default();
             FieldError::invalid(path, ty, detail)
         };
-        match scope.resolve(&self.expression) {
+        let text = rule_text(&self.rule);
+        if spent > cost::PER_CALL {
+            faults.exhausted = true;
+            faults.errors.push(undecided(format!(
+                "'operation cancelled: actual cost limit exceeded': no further validation rules \
+                 will be run due to call cost exceeds limit for rule: {text}"
+            )));
+            return;
+        }
+        let Some(left) = faults.budget.checked_sub(spent) else {
+            faults.exhausted = true;
+            faults.errors.push(undecided(
+                "validation failed due to running out of cost budget, no further validation \
+                 rules will be run"
+                    .into(),
+            ));
+            return;
+        };
+        faults.budget = left;
+        faults.errors.extend(match result {
             Ok(cel::Value::Bool(true)) => None,
             Ok(cel::Value::Bool(false)) => Some(self.failure(plain, place, path)),
             Ok(_) => Some(undecided(format!(
-                "rule did not evaluate to a boolean: {}",
-                rule_text(&self.rule)
+                "rule did not evaluate to a boolean: {text}"
             ))),
             Err(ExecutionError::NoSuchOverload) => Some(undecided(format!(
                 "'no such overload': call arguments did not match a supported operator, \
-                 function or macro signature for rule: {}",
-                rule_text(&self.rule)
+                 function or macro signature for rule: {text}"
             ))),
             Err(error) => Some(undecided(format!(
-                "{} evaluating rule: {}",
-                error_text(&error),
-                rule_text(&self.rule)
+                "{} evaluating rule: {text}",
+                error_text(&error)
             ))),
-        }
+        });
     }
 
     fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &str) -> FieldError {
@@ -242,9 +273,18 @@ impl CompiledRule {
     }
 }
 
+impl Compiled {
+    /// What the expression says, and what saying it cost.
+    fn resolve(&self, scope: &Context<'_>) -> (Result<cel::Value, ExecutionError>, u64) {
+        cost::with_stack_for(self.size.depth, || {
+            cost::measured(self.size.nodes, || scope.resolve(&self.expression))
+        })
+    }
+}
+
 /// The message that an expression makes, if it is one line of reasonable length.
-fn made_message(expression: &IdedExpr, scope: &Context<'_>) -> Option<String> {
-    let Ok(cel::Value::String(text)) = scope.resolve(expression) else {
+fn made_message(expression: &Compiled, scope: &Context<'_>) -> Option<String> {
+    let (Ok(cel::Value::String(text)), _) = expression.resolve(scope) else {
         return None;
     };
     let text = text.trim();
