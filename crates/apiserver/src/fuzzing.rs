@@ -19,8 +19,11 @@ use crate::schema::{self, Schema, Validator};
 use crate::selector::Selector;
 use crate::{ApiServer, Identity, Options, Store};
 
+/// A function that takes any bytes.
+pub type Target = fn(&[u8]);
+
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, fn(&[u8])); 7] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("request", request),
     ("patch", patch),
     ("apply", apply),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::convert::to_cel;
 use super::{Compiled, CompiledRule, RuleNode, cost};
 use crate::schema::text::child_path;
-use crate::schema::{FieldError, FieldErrorKind, ListKind, Rule, Schema};
+use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
 /// The longest message that an expression may make.
 const MAX_MESSAGE: usize = 5 * 1024;
@@ -67,6 +67,7 @@ fn text(text: &str) -> cel::Value {
 /// What was found so far, and what may still be spent.
 struct Faults<'a> {
     errors: &'a mut Vec<FieldError>,
+    forgiven: &'a mut Vec<FieldError>,
     budget: u64,
     /// Set when a rule or all of them cost too much: no other rule is run then.
     exhausted: bool,
@@ -79,6 +80,37 @@ struct Place<'a> {
     value: &'a Value,
     old: Option<&'a Value>,
     whole_object: bool,
+    same: Same<'a>,
+}
+
+/// A node with the value that it had.
+type Pair<'a> = (&'a Schema, &'a Value, &'a Value);
+
+/// What decides whether a fault is forgiven: the node itself where its old value is known, else
+/// the nearest node around it.
+#[derive(Clone, Copy, Default)]
+struct Same<'a> {
+    own: Option<Pair<'a>>,
+    parent: Option<Pair<'a>>,
+}
+
+impl<'a> Same<'a> {
+    fn is_unchanged(self) -> bool {
+        self.own
+            .or(self.parent)
+            .is_some_and(|(schema, new, old)| correlate::is_unchanged(Some(schema), new, old))
+    }
+
+    /// The same for a part of the node.
+    fn below(self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Self {
+        match self.own {
+            None => self,
+            Some(own) => Self {
+                own: old.map(|old| (schema, value, old)),
+                parent: Some(own),
+            },
+        }
+    }
 }
 
 impl RuleNode {
@@ -89,9 +121,11 @@ impl RuleNode {
         object: &Value,
         old: Option<&Value>,
         errors: &mut Vec<FieldError>,
+        forgiven: &mut Vec<FieldError>,
     ) {
         let mut faults = Faults {
             errors,
+            forgiven,
             budget: cost::PER_OBJECT,
             exhausted: false,
         };
@@ -100,6 +134,10 @@ impl RuleNode {
             value: object,
             old,
             whole_object: true,
+            same: Same {
+                own: old.map(|old| (schema, object, old)),
+                parent: None,
+            },
         };
         self.walk(place, "", &mut faults);
     }
@@ -114,21 +152,34 @@ impl RuleNode {
             self.run(Place { old, ..place }, path, faults);
         }
         for branch in &self.all_of {
-            branch.walk(place, path, faults);
+            // As upstream, what stands below allOf is forgiven by what is around the node.
+            let same = Same {
+                own: None,
+                ..place.same
+            };
+            branch.walk(Place { same, ..place }, path, faults);
         }
         match place.value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    let old = old.and_then(|old| old.get(key));
+                    let old = correlate::field(old, key);
                     let declared = place.schema.properties.get(key);
                     let below = declared.zip(self.properties.get(key));
                     if let Some((schema, rules)) = below {
-                        rules.walk(at(schema, value, old), &child_path(path, key), faults);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &child_path(path, key),
+                            faults,
+                        );
                     } else if declared.is_none()
                         && let Some((schema, rules)) =
                             place.schema.map_value().zip(self.map_value.as_deref())
                     {
-                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), faults);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &format!("{path}[{key}]"),
+                            faults,
+                        );
                     }
                 }
             }
@@ -136,8 +187,12 @@ impl RuleNode {
                 let below = place.schema.element().zip(self.items.as_deref());
                 if let Some((schema, rules)) = below {
                     for (index, item) in items.iter().enumerate() {
-                        let old = old.and_then(|old| old_item(place.schema, old, item));
-                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), faults);
+                        let old = correlate::item(place.schema, old, item);
+                        rules.walk(
+                            place.below(schema, item, old),
+                            &format!("{path}[{index}]"),
+                            faults,
+                        );
                     }
                 }
             }
@@ -174,23 +229,17 @@ impl RuleNode {
     }
 }
 
-fn at<'a>(schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Place<'a> {
-    Place {
-        schema,
-        value,
-        old,
-        whole_object: schema.embedded_resource,
+impl<'a> Place<'a> {
+    /// A part of the node.
+    fn below(self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Self {
+        Self {
+            schema,
+            value,
+            old,
+            whole_object: schema.embedded_resource,
+            same: self.same.below(schema, value, old),
+        }
     }
-}
-
-/// The item of the old list that is the same one: only `map` lists can tell.
-fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Value> {
-    let ListKind::Map(keys) = schema.list_kind() else {
-        return None;
-    };
-    old.as_array()?
-        .iter()
-        .find(|old| keys.iter().all(|key| old.get(key) == item.get(key)))
 }
 
 impl CompiledRule {
@@ -233,6 +282,10 @@ impl CompiledRule {
         faults.budget = left;
         faults.errors.extend(match result {
             Ok(cel::Value::Bool(true)) => None,
+            Ok(cel::Value::Bool(false)) if !self.uses_old_self && place.same.is_unchanged() => {
+                faults.forgiven.push(self.failure(plain, place, path));
+                None
+            }
             Ok(cel::Value::Bool(false)) => Some(self.failure(plain, place, path)),
             Ok(_) => Some(undecided(format!(
                 "rule did not evaluate to a boolean: {text}"
