@@ -4,6 +4,7 @@
 //! as an [`Identity`] in the request's extensions, put there by whatever accepted the request.
 
 mod accept;
+mod backup;
 mod body;
 mod discovery;
 mod health;
@@ -22,6 +23,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 pub(crate) use accept::Shape;
+pub use backup::BACKUP_PATH;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::View;
@@ -140,6 +142,7 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
     match parts {
         ["api" | "apis", ..] => discovery::answer(&snapshot, parts, &call.headers),
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
+        ["backup"] => Ok(backup::answer(&call.core)),
         _ => health::answer(call, &snapshot, parts),
     }
 }
