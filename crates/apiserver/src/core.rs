@@ -5,6 +5,8 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::auth::rbac::Rbac;
+use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -28,9 +30,14 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// Who may do what.
+    pub(crate) rbac: Rbac,
+    /// The certificate of the authority that vouches for this server, once it is served over TLS.
+    pub(crate) authority: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
 }
 
@@ -41,14 +48,18 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
+        limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
             store,
             registry,
             metrics,
+            gate: Gate::new(limits),
             version,
             extra_metrics,
+            rbac: Rbac::default(),
+            authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }
     }

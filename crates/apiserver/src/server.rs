@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::auth::Identity;
+use crate::auth::{Identity, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
+use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -35,6 +36,8 @@ pub struct Options {
     pub version: String,
     /// More text for `/metrics`.
     pub extra_metrics: Option<ExtraMetrics>,
+    /// How much the server takes at once, and how long it waits.
+    pub limits: Limits,
 }
 
 /// Why a server did not start.
@@ -83,19 +86,39 @@ impl ApiServer {
             crds,
             version,
             extra_metrics,
+            limits,
         } = options;
         let version = if version.is_empty() {
             env!("CARGO_PKG_VERSION").to_owned()
         } else {
             version
         };
-        let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
+        let core = Arc::new(Core::new(
+            store,
+            Registry::new()?,
+            version,
+            extra_metrics,
+            limits,
+        ));
         core.registry.reload(&core.store);
-        // Together, so that they share one commit of the store.
-        futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
-        for definition in crds {
-            ensure_definition(&core, definition).await?;
-        }
+        // Together, so that they share commits of the store.
+        futures::try_join!(
+            futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),
+            async {
+                rbac::ensure_policy(&core, &crds)
+                    .await
+                    .map_err(|source| StartError::Prepare {
+                        what: "roles and bindings".into(),
+                        source,
+                    })
+            },
+            async {
+                for definition in &crds {
+                    ensure_definition(&core, definition.clone()).await?;
+                }
+                Ok(())
+            },
+        )?;
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,
@@ -130,12 +153,58 @@ impl ApiServer {
         pki: &Pki,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
+        self.announce(&listener).await;
+        let authority = Some(pki.ca_certificate().to_owned());
+        self.core.authority.send_replace(authority);
         tls::serve(self, listener, pki, shutdown).await
+    }
+
+    /// Says in the cluster where its API is, as clients look it up: the service `kubernetes`. It
+    /// has a port and no virtual address, because nothing here routes to one.
+    async fn announce(&self, listener: &TcpListener) {
+        let kind = self.core.registry.snapshot().find("", "v1", "services");
+        let (Some(kind), Ok(address)) = (kind, listener.local_addr()) else {
+            return;
+        };
+        let port = address.port();
+        let service = json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": "kubernetes",
+                "labels": {"component": "apiserver", "provider": "kubernetes"},
+            },
+            "spec": {
+                "type": "ClusterIP",
+                "clusterIP": "None",
+                "clusterIPs": ["None"],
+                "ports": [{"name": "https", "protocol": "TCP", "port": port, "targetPort": port}],
+                "sessionAffinity": "None",
+            },
+        });
+        let at = Address {
+            kind,
+            namespace: "default".into(),
+            name: "kubernetes".into(),
+        };
+        let options = WriteOptions::internal(MANAGER);
+        let written = self
+            .core
+            .patch(&at, Part::Main, PatchKind::Apply, &service, &options);
+        // Nobody needs the service to be served: a store that takes no writes is no reason to refuse.
+        if let Err(error) = written.await {
+            tracing::warn!(%error, "cannot write the service that tells of this API");
+        }
     }
 
     /// Ends every watch and the background work; for a program that is about to go.
     pub fn stop(&self) {
         self.core.stop();
+    }
+
+    /// What the server takes at once, and how long it waits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.core.gate.limits
     }
 
     /// The store under the server.
@@ -215,6 +284,6 @@ where
         if let Some(closing) = &self.closing {
             request.extensions_mut().insert(closing.clone());
         }
-        Box::pin(async move { Ok(crate::http::handle(core, request).await) })
+        Box::pin(async move { Ok(crate::guard::handle(core, request).await) })
     }
 }

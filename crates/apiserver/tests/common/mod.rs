@@ -10,6 +10,7 @@
 )]
 
 pub mod program;
+pub mod tls;
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use axum::body::Body;
 use futures::StreamExt as _;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
-use machinist_apiserver::{ApiServer, Identity, Options, Store};
+use machinist_apiserver::{ApiServer, Identity, Limits, Options, Store};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -38,11 +39,23 @@ pub async fn server() -> ApiServer {
 
 /// A server on a store that serves widgets.
 pub async fn server_on(store: Store) -> ApiServer {
+    server_with(store, Limits::default()).await
+}
+
+/// A server that serves widgets within limits.
+pub async fn server_with(store: Store, limits: Limits) -> ApiServer {
     let options = Options {
         crds: vec![widget_definition()],
+        limits,
         ..Options::default()
     };
-    ApiServer::new(store, options).await.unwrap()
+    let server = ApiServer::new(store, options).await.unwrap();
+    // The server is still writing at first; tests that count revisions start from rest.
+    for namespace in ["default", "kube-system", "vitistack-system"] {
+        let account = format!("GET /api/v1/namespaces/{namespace}/serviceaccounts/default");
+        eventually(&server, &account, |code, _| code == 200).await;
+    }
+    server
 }
 
 /// A widget of this name.
@@ -98,6 +111,27 @@ pub async fn answer(response: Response<Body>) -> (u16, Value) {
 /// Calls the server.
 pub async fn call(server: &ApiServer, line: &str, body: Option<&Value>) -> (u16, Value) {
     answer(send(server, request(line, body)).await).await
+}
+
+/// A caller of this name in these groups, beside those that every caller is in.
+pub fn user(name: &str, groups: &[&str]) -> Identity {
+    let groups = groups.iter().chain(&["system:authenticated"]);
+    Identity {
+        user: name.into(),
+        groups: groups.map(|group| (*group).to_owned()).collect(),
+        ..Identity::default()
+    }
+}
+
+/// Calls the server as somebody.
+pub async fn call_as(
+    server: &ApiServer,
+    who: &Identity,
+    line: &str,
+    body: Option<&Value>,
+) -> (u16, Value) {
+    let service = server.service(who.clone());
+    answer(service.oneshot(request(line, body)).await.unwrap()).await
 }
 
 /// Calls the server with an `Accept` header.
