@@ -5,6 +5,7 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::auth::SigningKey;
 use crate::auth::rbac::Rbac;
 use crate::metrics::Metrics;
 use crate::registry::Registry;
@@ -32,6 +33,8 @@ pub(crate) struct Core {
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// What signs the tokens of ServiceAccounts.
+    pub(crate) signing_key: SigningKey,
     /// Who may do what.
     pub(crate) rbac: Rbac,
     /// The certificate of the authority that vouches for this server, once it is served over TLS.
@@ -46,6 +49,7 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
+        signing_key: SigningKey,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
@@ -54,6 +58,7 @@ impl Core {
             metrics,
             version,
             extra_metrics,
+            signing_key,
             rbac: Rbac::default(),
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),

@@ -32,7 +32,7 @@ pub mod table;
 pub mod tls;
 mod watch;
 
-pub use crate::auth::Identity;
+pub use crate::auth::{Identity, KeyError, SigningKey};
 pub use crate::core::ExtraMetrics;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};

@@ -45,9 +45,17 @@ impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
     pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
         let pki = dir.pki();
+        let signing_key = {
+            let pki = pki.clone();
+            tokio::task::spawn_blocking(move || Pki::signing_key(&pki))
+        };
         let pki = tokio::task::spawn_blocking(move || Pki::load_or_create(&pki));
         let store = Store::open(&dir.store(), machinist_store::Options::default())
             .map_err(|error| open_failure(dir, error))?;
+        let signing_key = signing_key
+            .await
+            .map_err(|e| failure::internal("could not make a key for tokens", e))?
+            .map_err(|e| failure::configuration("could not prepare the key for tokens", e))?;
         let metrics = Metrics::default();
         let server = {
             let metrics = metrics.clone();
@@ -57,6 +65,7 @@ impl ControlPlane {
                 crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
+                signing_key: Some(signing_key),
             };
             ApiServer::new(store.clone(), options)
                 .await

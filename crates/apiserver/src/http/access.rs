@@ -1,20 +1,47 @@
 //! The gate between a request and its answer: from a request to the action that it asks for, and
 //! whether its caller may do that.
 
-use http::Method;
+use http::{Extensions, Method};
 use percent_encoding::percent_decode_str;
 
 use super::path::{ResourcePath, Target};
 use super::{Call, Query};
-use crate::auth::Action;
 use crate::auth::attributes::{Object, Resource, verb};
+use crate::auth::authenticate::{self, Peer, Presented};
+use crate::auth::{Action, Identity, impersonate};
 use crate::selector::FieldSelector;
 use crate::status::ApiError;
 
-/// Lets a request pass, or says why not.
-pub(super) fn authorize(call: &Call, path: &str, target: &Target) -> Result<(), ApiError> {
+/// Finds out who asks, and lets the request pass, or says why not.
+pub(super) fn admit(
+    call: &mut Call,
+    extensions: &Extensions,
+    path: &str,
+    target: &Target,
+) -> Result<(), ApiError> {
+    call.identity = identify(call, extensions).ok_or_else(ApiError::unauthorized)?;
+    authenticate::clear(&mut call.headers);
     let action = action(&call.method, path, target, &call.query);
+    if let Some(wanted) = impersonate::wanted(&call.headers)? {
+        let caller = &call.identity;
+        call.identity = impersonate::assume(&wanted, &action, |needed| {
+            call.core.check_may(caller, needed)
+        })?;
+        impersonate::clear(&mut call.headers);
+    }
     call.core.check_may(&call.identity, &action)
+}
+
+fn identify(call: &Call, extensions: &Extensions) -> Option<Identity> {
+    if let Some(identity) = extensions.get::<Identity>() {
+        return Some(identity.clone());
+    }
+    authenticate::authenticate(&Presented {
+        core: &call.core,
+        peer: extensions.get::<Peer>()?,
+        headers: &call.headers,
+        now: jiff::Timestamp::now().as_second(),
+    })
 }
 
 /// What a request asks for. The path was taken apart once, so what is authorized is what is done.

@@ -9,6 +9,7 @@ mod body;
 mod discovery;
 mod health;
 mod openapi;
+mod openid;
 mod path;
 mod query;
 mod respond;
@@ -82,19 +83,16 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let target = path::parse(parts.uri.path());
-    let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-        return respond::error(&ApiError::unauthorized());
-    };
-    let call = Call {
+    let mut call = Call {
         core: core.clone(),
-        identity,
+        identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
         method: parts.method,
         headers: parts.headers,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
     };
     let (verb, resource) = labels(&call, &target);
-    let result = match access::authorize(&call, parts.uri.path(), &target) {
+    let result = match access::admit(&mut call, &parts.extensions, parts.uri.path(), &target) {
         Ok(()) => dispatch(&call, &target, body).await,
         Err(refused) => Err(refused),
     };
@@ -147,6 +145,8 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
     let snapshot = call.core.registry.snapshot();
     match parts {
         ["api" | "apis", ..] => discovery::answer(&snapshot, parts, &call.headers),
+        [".well-known", "openid-configuration"] => Ok(openid::configuration()),
+        ["openid", "v1", "jwks"] => Ok(openid::keys(call)),
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
         _ => health::answer(call, &snapshot, parts),
     }

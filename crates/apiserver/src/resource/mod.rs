@@ -11,6 +11,7 @@ mod hook;
 mod metadata;
 mod patch;
 mod read;
+mod review;
 mod scale;
 mod update;
 
@@ -22,6 +23,7 @@ pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation}
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+pub(crate) use review::asked;
 
 use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;

@@ -1,4 +1,4 @@
-//! The listener: TLS with a client certificate, HTTP/1.1 and HTTP/2, limits, and a clean end.
+//! The listener: TLS with or without a client certificate, HTTP/1.1 and HTTP/2, limits, a clean end.
 
 use std::io;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use super::pki::{Pki, PkiError};
+use super::trust::Trust;
 use crate::ApiServer;
-use crate::auth::Identity;
 use crate::core::Closing;
 
 /// Connections that are open at once; more wait in the system's queue.
@@ -78,7 +78,11 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Address)?;
-    let acceptor = TlsAcceptor::from(pki.server_config(address)?);
+    let trust = pki.trust()?;
+    let acceptor = Acceptor {
+        tls: TlsAcceptor::from(pki.server_config(address, &trust)?),
+        trust: Arc::new(trust),
+    };
     let graceful = GracefulShutdown::new();
     let closing = tokio::sync::watch::Sender::new(false);
     let slots = Arc::new(Semaphore::new(CONNECTIONS));
@@ -121,24 +125,26 @@ pub(crate) async fn serve(
     Ok(())
 }
 
+/// What a new connection goes through.
+#[derive(Clone)]
+struct Acceptor {
+    tls: TlsAcceptor,
+    trust: Arc<Trust>,
+}
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 async fn connection(
     server: &ApiServer,
-    acceptor: &TlsAcceptor,
+    acceptor: &Acceptor,
     stream: TcpStream,
     watcher: hyper_util::server::graceful::Watcher,
     closing: Closing,
 ) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
-    let certificates = stream.get_ref().1.peer_certificates();
-    // The handshake requires a certificate, so its absence would be a fault of ours.
-    let leaf = certificates
-        .and_then(<[_]>::first)
-        .ok_or("the client showed no certificate")?;
-    let identity = Identity::from_certificate(leaf)?;
-    let service = TowerToHyperService::new(server.service_until(identity, closing));
+    let stream = tokio::time::timeout(PATIENCE, acceptor.tls.accept(stream)).await??;
+    let peer = acceptor.trust.peer(stream.get_ref().1.peer_certificates());
+    let service = TowerToHyperService::new(server.service_for(peer, closing));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
