@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use crate::auth::SigningKey;
 use crate::auth::rbac::Rbac;
+use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -30,6 +31,7 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
@@ -50,12 +52,14 @@ impl Core {
         version: String,
         extra_metrics: Option<ExtraMetrics>,
         signing_key: SigningKey,
+        limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
             store,
             registry,
             metrics,
+            gate: Gate::new(limits),
             version,
             extra_metrics,
             signing_key,

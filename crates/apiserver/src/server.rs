@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use crate::auth::authenticate::Peer;
 use crate::auth::{Identity, KeyError, SigningKey, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
+use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -38,6 +39,8 @@ pub struct Options {
     pub extra_metrics: Option<ExtraMetrics>,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
+    /// How much the server takes at once, and how long it waits.
+    pub limits: Limits,
 }
 
 /// Why a server did not start.
@@ -90,6 +93,7 @@ impl ApiServer {
             version,
             extra_metrics,
             signing_key,
+            limits,
         } = options;
         let signing_key = match signing_key {
             Some(key) => key,
@@ -106,6 +110,7 @@ impl ApiServer {
             version,
             extra_metrics,
             signing_key,
+            limits,
         ));
         core.registry.reload(&core.store);
         // Together, so that they share commits of the store.
@@ -209,6 +214,11 @@ impl ApiServer {
         self.core.stop();
     }
 
+    /// What the server takes at once, and how long it waits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.core.gate.limits
+    }
+
     /// The store under the server.
     pub fn store(&self) -> &Store {
         &self.core.store
@@ -299,6 +309,6 @@ where
                 request.extensions_mut().insert(closing);
             }
         }
-        Box::pin(async move { Ok(crate::http::handle(core, request).await) })
+        Box::pin(async move { Ok(crate::guard::handle(core, request).await) })
     }
 }

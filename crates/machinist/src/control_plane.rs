@@ -66,6 +66,7 @@ impl ControlPlane {
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 signing_key: Some(signing_key),
+                ..Options::default()
             };
             ApiServer::new(store.clone(), options)
                 .await

@@ -1,8 +1,8 @@
 //! From what a request carries to who sends it: a chain of ways to find out, the first that knows
 //! decides. Whether the caller may do anything is decided elsewhere.
 
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, Request};
 use percent_encoding::percent_decode_str;
 
 use super::{AUTHENTICATED, Identity};
@@ -18,12 +18,12 @@ pub(crate) struct Peer {
 }
 
 /// What a request carries that may say who sends it.
-pub(crate) struct Presented<'a> {
-    pub(crate) core: &'a Core,
-    pub(crate) peer: &'a Peer,
-    pub(crate) headers: &'a HeaderMap,
+struct Presented<'a> {
+    core: &'a Core,
+    peer: &'a Peer,
+    headers: &'a HeaderMap,
     /// Now, in seconds since 1970.
-    pub(crate) now: i64,
+    now: i64,
 }
 
 /// One way to find out who sends a request.
@@ -35,14 +35,26 @@ trait Authenticator: Sync {
 /// The ways in which a caller can be known.
 static CHAIN: [&dyn Authenticator; 3] = [&FrontProxy, &Certificate, &BearerToken];
 
-/// Who sends a request, if anybody vouches for them.
-pub(crate) fn authenticate(presented: &Presented<'_>) -> Option<Identity> {
-    let found = CHAIN.iter().find_map(|way| way.identify(presented))?;
-    Some(found.authenticated())
+/// Writes down in a request who sends it, if anybody vouches for them. Callers within the process
+/// were written down before.
+pub(crate) fn identify<B>(core: &Core, request: &mut Request<B>) {
+    let found = request.extensions().get::<Peer>().and_then(|peer| {
+        let presented = Presented {
+            core,
+            peer,
+            headers: request.headers(),
+            now: jiff::Timestamp::now().as_second(),
+        };
+        CHAIN.iter().find_map(|way| way.identify(&presented))
+    });
+    if let Some(identity) = found {
+        request.extensions_mut().insert(identity.authenticated());
+    }
+    clear(request.headers_mut());
 }
 
-/// Takes out of the headers what only the authentication may see.
-pub(crate) fn clear(headers: &mut HeaderMap) {
+/// Takes out of the headers what nobody else may see.
+fn clear(headers: &mut HeaderMap) {
     headers.remove(AUTHORIZATION);
     let remote: Vec<_> = headers
         .keys()

@@ -7,20 +7,19 @@ use percent_encoding::percent_decode_str;
 use super::path::{ResourcePath, Target};
 use super::{Call, Query};
 use crate::auth::attributes::{Object, Resource, verb};
-use crate::auth::authenticate::{self, Peer, Presented};
 use crate::auth::{Action, Identity, impersonate};
 use crate::selector::FieldSelector;
 use crate::status::ApiError;
 
-/// Finds out who asks, and lets the request pass, or says why not.
+/// Lets a request pass for its caller, or for whom they speak for, or says why not.
 pub(super) fn admit(
     call: &mut Call,
     extensions: &Extensions,
     path: &str,
     target: &Target,
 ) -> Result<(), ApiError> {
-    call.identity = identify(call, extensions).ok_or_else(ApiError::unauthorized)?;
-    authenticate::clear(&mut call.headers);
+    let caller = extensions.get::<Identity>().cloned();
+    call.identity = caller.ok_or_else(ApiError::unauthorized)?;
     let action = action(&call.method, path, target, &call.query);
     if let Some(wanted) = impersonate::wanted(&call.headers)? {
         let caller = &call.identity;
@@ -30,18 +29,6 @@ pub(super) fn admit(
         impersonate::clear(&mut call.headers);
     }
     call.core.check_may(&call.identity, &action)
-}
-
-fn identify(call: &Call, extensions: &Extensions) -> Option<Identity> {
-    if let Some(identity) = extensions.get::<Identity>() {
-        return Some(identity.clone());
-    }
-    authenticate::authenticate(&Presented {
-        core: &call.core,
-        peer: extensions.get::<Peer>()?,
-        headers: &call.headers,
-        now: jiff::Timestamp::now().as_second(),
-    })
 }
 
 /// What a request asks for. The path was taken apart once, so what is authorized is what is done.

@@ -26,7 +26,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 pub(crate) use accept::Shape;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
-pub(crate) use respond::View;
+pub(crate) use respond::{View, error as refusal};
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
@@ -96,6 +96,10 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         Ok(()) => dispatch(&call, &target, body).await,
         Err(refused) => Err(refused),
     };
+    let result = result.map_err(|error| match error {
+        error if error.is_no_such_path() && !is_builtin(&core, &target) => ApiError::no_such_page(),
+        error => error,
+    });
     let mut response = result.unwrap_or_else(|error| {
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
@@ -150,6 +154,22 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
         _ => health::answer(call, &snapshot, parts),
     }
+}
+
+/// Whether a path is below a group that is part of the server; of others nothing is said but
+/// that the page is not there.
+fn is_builtin(core: &Core, target: &Target) -> bool {
+    let group = match target {
+        Target::Resource(path) => path.group.as_str(),
+        Target::Other(parts) => match parts.as_slice() {
+            [root, ..] if root == "api" => "",
+            [root, group, ..] if root == "apis" => group.as_str(),
+            _ => return false,
+        },
+    };
+    let snapshot = core.registry.snapshot();
+    let mut kinds = snapshot.kinds().iter().chain(snapshot.reviews());
+    kinds.any(|kind| kind.builtin && kind.group == group)
 }
 
 /// The verb and the resource for the counters.

@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod hook;
 mod metadata;
+mod names;
 mod patch;
 mod read;
 mod review;

@@ -1,5 +1,6 @@
 //! The server on a socket: certificates of its own, and a listener that tells who holds one.
 
+mod connection;
 mod files;
 mod listen;
 mod pki;

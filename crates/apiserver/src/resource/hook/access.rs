@@ -9,7 +9,7 @@ use crate::auth::{Attributes, Identity};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::resource::metadata::{SUBDOMAIN, is_dns_subdomain, path_segment_problem};
+use crate::resource::names;
 use crate::schema::go_quote;
 use crate::status::{ApiError, Cause};
 
@@ -94,7 +94,8 @@ pub(super) fn validate_binding(kind: &Kind, object: &Value, live: Option<&Value>
     let name = text(role, "name");
     if name.is_empty() {
         causes.push(Cause::required("roleRef.name", ""));
-    } else if let Some(why) = path_segment_problem(&name) {
+    }
+    for why in names::path_segment(&name) {
         causes.push(Cause::invalid("roleRef.name", &go_quote(&name), &why));
     }
     for (at, subject) in object["subjects"]
@@ -110,8 +111,10 @@ pub(super) fn validate_binding(kind: &Kind, object: &Value, live: Option<&Value>
         }
         match of_kind.as_str() {
             "ServiceAccount" => {
-                if !name.is_empty() && !is_dns_subdomain(&name) {
-                    causes.push(Cause::invalid(&path("name"), &go_quote(&name), SUBDOMAIN));
+                if !name.is_empty() {
+                    for why in names::dns_subdomain(&name) {
+                        causes.push(Cause::invalid(&path("name"), &go_quote(&name), &why));
+                    }
                 }
                 if !group.is_empty() {
                     causes.push(unsupported(&path("apiGroup"), &group, &[""]));
