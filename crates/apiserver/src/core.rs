@@ -5,6 +5,7 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::audit::Auditor;
 use crate::auth::SigningKey;
 use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
@@ -35,6 +36,8 @@ pub(crate) struct Core {
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// Where requests are written down, if anywhere.
+    pub(crate) audit: Option<Auditor>,
     /// What signs the tokens of ServiceAccounts.
     pub(crate) signing_key: SigningKey,
     /// Who may do what.
@@ -52,6 +55,7 @@ impl Core {
         version: String,
         extra_metrics: Option<ExtraMetrics>,
         signing_key: SigningKey,
+        audit: Option<Auditor>,
         limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
@@ -62,6 +66,7 @@ impl Core {
             gate: Gate::new(limits),
             version,
             extra_metrics,
+            audit,
             signing_key,
             rbac: Rbac::default(),
             authority: watch::Sender::new(None),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::audit::{AuditError, AuditOptions, Auditor};
 use crate::auth::authenticate::Peer;
 use crate::auth::{Identity, KeyError, SigningKey, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
@@ -39,6 +40,8 @@ pub struct Options {
     pub extra_metrics: Option<ExtraMetrics>,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
+    /// Where requests are written down; nowhere without it.
+    pub audit: Option<AuditOptions>,
     /// How much the server takes at once, and how long it waits.
     pub limits: Limits,
 }
@@ -52,6 +55,9 @@ pub enum StartError {
     /// A built-in kind that the start needs is not there.
     #[error("there is no built-in kind {0}")]
     Missing(&'static str),
+    /// Requests cannot be written down.
+    #[error("there is no audit log")]
+    Audit(#[from] AuditError),
     /// There is no key to sign tokens with.
     #[error("tokens cannot be signed")]
     Key(#[from] KeyError),
@@ -93,8 +99,10 @@ impl ApiServer {
             version,
             extra_metrics,
             signing_key,
+            audit,
             limits,
         } = options;
+        let audit = audit.map(Auditor::new).transpose()?;
         let signing_key = match signing_key {
             Some(key) => key,
             None => SigningKey::generate()?,
@@ -110,6 +118,7 @@ impl ApiServer {
             version,
             extra_metrics,
             signing_key,
+            audit,
             limits,
         ));
         core.registry.reload(&core.store);

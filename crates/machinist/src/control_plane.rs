@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use machinist_apiserver::{
-    ApiServer, Identity, Options, Pki,
+    ApiServer, AuditOptions, Identity, Options, Pki, StartError,
     tls::{self, PkiError},
 };
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
@@ -43,7 +43,7 @@ pub(crate) struct ControlPlane {
 
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
-    pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
+    pub(crate) async fn start(dir: &DataDir, audit: Option<AuditOptions>) -> Outcome<ControlPlane> {
         let pki = dir.pki();
         let signing_key = {
             let pki = pki.clone();
@@ -66,11 +66,16 @@ impl ControlPlane {
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 signing_key: Some(signing_key),
+                audit,
                 ..Options::default()
             };
+            let what = "could not start the API server";
             ApiServer::new(store.clone(), options)
                 .await
-                .map_err(|e| failure::internal("could not start the API server", e))?
+                .map_err(|error| match error {
+                    StartError::Audit(error) => failure::configuration(what, error),
+                    error => failure::internal(what, error),
+                })?
         };
         let client = kube::Client::new(server.service(Identity::admin()), "default");
         let (shutdown, _) = watch::channel(false);

@@ -1,6 +1,8 @@
 //! From what a request carries to who sends it: a chain of ways to find out, the first that knows
 //! decides. Whether the caller may do anything is decided elsewhere.
 
+use std::net::IpAddr;
+
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Request};
 use percent_encoding::percent_decode_str;
@@ -11,6 +13,8 @@ use crate::core::Core;
 /// The other end of a connection, as far as its certificate tells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peer {
+    /// Where it is.
+    pub(crate) address: Option<IpAddr>,
     /// The holder of a certificate for clients, and when it ends.
     pub(crate) client: Option<(Identity, i64)>,
     /// When the certificate of a proxy that may speak for others ends.

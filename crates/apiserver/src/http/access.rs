@@ -1,34 +1,49 @@
 //! The gate between a request and its answer: from a request to the action that it asks for, and
 //! whether its caller may do that.
 
-use http::{Extensions, Method};
+use http::Method;
 use percent_encoding::percent_decode_str;
 
 use super::path::{ResourcePath, Target};
 use super::{Call, Query};
+use crate::audit::Record;
 use crate::auth::attributes::{Object, Resource, verb};
-use crate::auth::{Action, Identity, impersonate};
+use crate::auth::rbac::Decision;
+use crate::auth::{Action, impersonate};
 use crate::selector::FieldSelector;
 use crate::status::ApiError;
 
 /// Lets a request pass for its caller, or for whom they speak for, or says why not.
 pub(super) fn admit(
     call: &mut Call,
-    extensions: &Extensions,
-    path: &str,
-    target: &Target,
+    known: bool,
+    action: &Action,
+    record: &mut Option<Record>,
 ) -> Result<(), ApiError> {
-    let caller = extensions.get::<Identity>().cloned();
-    call.identity = caller.ok_or_else(ApiError::unauthorized)?;
-    let action = action(&call.method, path, target, &call.query);
+    if !known {
+        return Err(ApiError::unauthorized());
+    }
     if let Some(wanted) = impersonate::wanted(&call.headers)? {
         let caller = &call.identity;
-        call.identity = impersonate::assume(&wanted, &action, |needed| {
+        call.identity = impersonate::assume(&wanted, action, |needed| {
             call.core.check_may(caller, needed)
         })?;
         impersonate::clear(&mut call.headers);
+        if let Some(record) = record {
+            record.impersonated(&call.identity);
+        }
     }
-    call.core.check_may(&call.identity, &action)
+    let decision = call.core.decide(&call.identity, action);
+    let allowed = matches!(decision, Decision::Allowed(_));
+    let (Decision::Allowed(reason) | Decision::NoOpinion(reason)) = decision;
+    if let Some(record) = record {
+        record.decided(allowed, &reason);
+    }
+    if allowed {
+        Ok(())
+    } else {
+        Err(action.forbidden(&call.identity.user, &reason))
+    }
 }
 
 /// What a request asks for. The path was taken apart once, so what is authorized is what is done.

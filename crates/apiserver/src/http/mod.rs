@@ -5,6 +5,7 @@
 
 mod accept;
 mod access;
+mod audited;
 mod body;
 mod discovery;
 mod health;
@@ -27,6 +28,7 @@ pub(crate) use accept::Shape;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
+pub(crate) use review::user_info;
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
@@ -92,20 +94,37 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         query: Query::parse(parts.uri.query().unwrap_or_default()),
     };
     let (verb, resource) = labels(&call, &target);
-    let result = match access::admit(&mut call, &parts.extensions, parts.uri.path(), &target) {
-        Ok(()) => dispatch(&call, &target, body).await,
+    let action = access::action(&call.method, parts.uri.path(), &target, &call.query);
+    let caller = parts.extensions.get::<Identity>().cloned();
+    call.identity = caller.clone().unwrap_or_default();
+    let id = audited::id(&call.headers);
+    let mut record = audited::begin(&call, &parts.uri, parts.extensions.get(), &id, &action);
+    let result = match access::admit(&mut call, caller.is_some(), &action, &mut record) {
+        Ok(()) => match &mut record {
+            Some(record) if record.wants_request() => {
+                match audited::keep(record, &call, body).await {
+                    Ok(body) => dispatch(&call, &target, body).await,
+                    Err(error) => Err(error),
+                }
+            }
+            _ => dispatch(&call, &target, body).await,
+        },
         Err(refused) => Err(refused),
     };
     let result = result.map_err(|error| match error {
         error if error.is_no_such_path() && !is_builtin(&core, &target) => ApiError::no_such_page(),
         error => error,
     });
-    let mut response = result.unwrap_or_else(|error| {
+    let mut refusal = None;
+    let response = result.unwrap_or_else(|error| {
+        refusal = record.is_some().then(|| error.to_status());
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
         respond::error(&error)
     });
+    let long = action.verb == "watch" && response.status().is_success();
+    let mut response = audited::finish(record, response, &id, refusal.as_ref(), long).await;
     let no_cache = HeaderValue::from_static("no-cache, private");
     response
         .headers_mut()

@@ -13,6 +13,7 @@ use super::connection::{self, Failure};
 use super::pki::{Pki, PkiError};
 use super::trust::Trust;
 use crate::ApiServer;
+use crate::auth::authenticate::Peer;
 use crate::core::Closing;
 
 /// How long open requests may take when the server stops.
@@ -133,10 +134,14 @@ async fn accept(
 ) -> Result<(), Failure> {
     let limits = server.limits();
     stream.set_nodelay(true)?;
+    let address = stream.peer_addr().ok().map(|address| address.ip());
     let handshake = acceptor.tls.accept(stream);
     let stream = tokio::time::timeout(limits.handshake_time, handshake).await??;
     let (_, session) = stream.get_ref();
-    let peer = acceptor.trust.peer(session.peer_certificates());
+    let peer = Peer {
+        address,
+        ..acceptor.trust.peer(session.peer_certificates())
+    };
     let http2 = session.alpn_protocol() == Some(b"h2");
     let service = server.service_for(peer, closing.clone());
     connection::serve(stream, http2, service, limits, closing).await

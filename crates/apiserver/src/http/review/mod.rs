@@ -6,6 +6,8 @@ mod access;
 mod identity;
 pub(super) mod token;
 
+pub(crate) use identity::user_info;
+
 use std::sync::Arc;
 
 use axum::body::Body;
