@@ -39,6 +39,7 @@ pub use crate::audit::{AuditError, AuditOptions, LogFile, PolicyError};
 pub use crate::auth::{Identity, KeyError, SigningKey};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
+pub use crate::http::BACKUP_PATH;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

@@ -44,6 +44,22 @@ pub(crate) struct ControlPlane {
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
     pub(crate) async fn start(dir: &DataDir, audit: Option<AuditOptions>) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, true, audit).await
+    }
+
+    /// The same without the engine: objects are kept and served, and nothing acts on them.
+    pub(crate) async fn start_api(
+        dir: &DataDir,
+        audit: Option<AuditOptions>,
+    ) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, false, audit).await
+    }
+
+    async fn begin(
+        dir: &DataDir,
+        with_engine: bool,
+        audit: Option<AuditOptions>,
+    ) -> Outcome<ControlPlane> {
         let pki = dir.pki();
         let signing_key = {
             let pki = pki.clone();
@@ -89,6 +105,10 @@ impl ControlPlane {
         };
         let stop = stopped(&shutdown);
         let engine = tokio::spawn(async move {
+            if !with_engine {
+                stop.await;
+                return Ok(());
+            }
             let outcome = engine.run(stop).await;
             outcome.map_err(|e| failure::internal("the engine ended", e))
         });

@@ -6,6 +6,7 @@
 mod accept;
 mod access;
 mod audited;
+mod backup;
 mod body;
 mod discovery;
 mod health;
@@ -25,6 +26,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 pub(crate) use accept::Shape;
+pub use backup::BACKUP_PATH;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
@@ -171,6 +173,7 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
         [".well-known", "openid-configuration"] => Ok(openid::configuration()),
         ["openid", "v1", "jwks"] => Ok(openid::keys(call)),
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
+        ["backup"] => Ok(backup::answer(&call.core)),
         _ => health::answer(call, &snapshot, parts),
     }
 }
