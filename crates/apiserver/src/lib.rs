@@ -18,6 +18,8 @@ pub mod auth;
 mod background;
 mod codec;
 mod core;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod meta;
