@@ -5,6 +5,7 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::auth::rbac::Rbac;
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -31,6 +32,8 @@ pub(crate) struct Core {
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// Who may do what.
+    pub(crate) rbac: Rbac,
     /// The certificate of the authority that vouches for this server, once it is served over TLS.
     pub(crate) authority: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
@@ -51,6 +54,7 @@ impl Core {
             metrics,
             version,
             extra_metrics,
+            rbac: Rbac::default(),
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::auth::Identity;
+use crate::auth::{Identity, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
@@ -91,11 +91,24 @@ impl ApiServer {
         };
         let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
         core.registry.reload(&core.store);
-        // Together, so that they share one commit of the store.
-        futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
-        for definition in crds {
-            ensure_definition(&core, definition).await?;
-        }
+        // Together, so that they share commits of the store.
+        futures::try_join!(
+            futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),
+            async {
+                rbac::ensure_policy(&core, &crds)
+                    .await
+                    .map_err(|source| StartError::Prepare {
+                        what: "roles and bindings".into(),
+                        source,
+                    })
+            },
+            async {
+                for definition in &crds {
+                    ensure_definition(&core, definition.clone()).await?;
+                }
+                Ok(())
+            },
+        )?;
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,

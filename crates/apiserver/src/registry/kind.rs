@@ -86,6 +86,10 @@ pub enum Hook {
     Definition,
     /// Events expire.
     Event,
+    /// Roles hold rules, which nobody may write who does not hold them.
+    Role,
+    /// Bindings give roles away.
+    Binding,
 }
 
 impl Kind {

@@ -62,6 +62,7 @@ impl Core {
                 schema::default(&kind.schema, &mut object);
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
+            hook::check_caller(self, kind, &object, None, &options.caller)?;
             admit::validate(self, kind, &object, None)?;
             if untracked {
                 object = track(kind, Part::Main, None, object, options);

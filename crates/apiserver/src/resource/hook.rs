@@ -1,6 +1,7 @@
 //! The few built-ins whose writes mean more than storing an object: what is filled in before
 //! the write, what is checked beyond the schema, and what follows the write.
 
+mod access;
 mod definition;
 
 use base64::Engine as _;
@@ -8,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Part;
+use crate::auth::Identity;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
@@ -24,7 +26,8 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Event => {}
+        Hook::None | Hook::Event | Hook::Role => {}
+        Hook::Binding => access::prepare_binding(object),
         Hook::Immutable => fold_string_data(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
         Hook::Definition => definition::prepare(core, object, live, part),
@@ -41,7 +44,23 @@ pub(super) fn validate(
     match kind.hook {
         Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
         Hook::Immutable => validate_immutable(object, live),
+        Hook::Role => access::validate_role(kind, object),
+        Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
+    }
+}
+
+/// Refuses a write that the caller may make to the kind, but not with this content.
+pub(super) fn check_caller(
+    core: &Core,
+    kind: &Kind,
+    object: &Value,
+    live: Option<&Value>,
+    caller: &Identity,
+) -> Result<(), ApiError> {
+    match kind.hook {
+        Hook::Role | Hook::Binding => access::check_grant(core, kind, object, live, caller),
+        Hook::None | Hook::Event | Hook::Immutable | Hook::Namespace | Hook::Definition => Ok(()),
     }
 }
 
@@ -74,7 +93,7 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Event | Hook::Immutable => {}
+        Hook::None | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {}
     }
 }
 

@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod hook;
 mod metadata;
+mod names;
 mod patch;
 mod read;
 mod scale;
@@ -24,7 +25,8 @@ pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
 
 use crate::apply::{self, Manager, Set};
-use crate::auth::Identity;
+use crate::auth::attributes::Resource;
+use crate::auth::{Action, Identity};
 use crate::meta;
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -42,6 +44,21 @@ impl Address {
     /// The key in the store.
     pub(crate) fn key(&self) -> String {
         self.kind.key(&self.namespace, &self.name)
+    }
+
+    /// Something that a caller may want to do to the object.
+    pub(crate) fn action(&self, verb: &str) -> Action {
+        Action::on(
+            verb,
+            Resource {
+                group: self.kind.group.clone(),
+                version: self.kind.version.clone(),
+                resource: self.kind.plural.clone(),
+                subresource: String::new(),
+                namespace: self.namespace.clone(),
+                name: self.name.clone(),
+            },
+        )
     }
 
     /// The answer when there is no such object.
@@ -97,7 +114,6 @@ pub(crate) struct WriteOptions {
     /// Duplicate fields that were found when the body was read.
     pub(crate) duplicates: Vec<String>,
     /// Who asks for it.
-    #[expect(dead_code, reason = "admission webhooks are told")]
     pub(crate) caller: Identity,
 }
 

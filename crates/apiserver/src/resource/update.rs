@@ -153,6 +153,7 @@ impl Core {
             meta::copy(&mut object, live, field);
         }
         hook::prepare(self, kind, &mut object, Some(live), part);
+        hook::check_caller(self, kind, &object, Some(live), &options.caller)?;
         if kind.generation && wants_differ(kind, &object, live) {
             let next = meta::generation(live) + 1;
             meta::metadata_mut(&mut object).insert("generation".into(), next.into());

@@ -106,6 +106,27 @@ pub async fn call(server: &ApiServer, line: &str, body: Option<&Value>) -> (u16,
     answer(send(server, request(line, body)).await).await
 }
 
+/// A caller of this name in these groups, beside those that every caller is in.
+pub fn user(name: &str, groups: &[&str]) -> Identity {
+    let groups = groups.iter().chain(&["system:authenticated"]);
+    Identity {
+        user: name.into(),
+        groups: groups.map(|group| (*group).to_owned()).collect(),
+        ..Identity::default()
+    }
+}
+
+/// Calls the server as somebody.
+pub async fn call_as(
+    server: &ApiServer,
+    who: &Identity,
+    line: &str,
+    body: Option<&Value>,
+) -> (u16, Value) {
+    let service = server.service(who.clone());
+    answer(service.oneshot(request(line, body)).await.unwrap()).await
+}
+
 /// Calls the server with an `Accept` header.
 pub async fn call_accepting(server: &ApiServer, line: &str, accept: &str) -> (u16, Value) {
     let mut request = request(line, None);
