@@ -6,6 +6,7 @@ use machinist_store::Store;
 use tokio::sync::watch;
 
 use crate::auth::rbac::Rbac;
+use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -29,6 +30,7 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
@@ -46,12 +48,14 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
+        limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
             store,
             registry,
             metrics,
+            gate: Gate::new(limits),
             version,
             extra_metrics,
             rbac: Rbac::default(),

@@ -9,6 +9,7 @@
 //! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
 //! - `schema` judges objects, `table` and `openapi` describe them;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
+//! - `guard` bounds how much happens at once;
 //! - `tls` and `auth` decide who gets in.
 
 pub mod apply;
@@ -16,6 +17,7 @@ pub mod auth;
 mod background;
 mod codec;
 mod core;
+mod guard;
 mod http;
 mod meta;
 mod metrics;
@@ -34,6 +36,7 @@ mod watch;
 
 pub use crate::auth::Identity;
 pub use crate::core::ExtraMetrics;
+pub use crate::guard::Limits;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::auth::{Identity, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
+use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -35,6 +36,8 @@ pub struct Options {
     pub version: String,
     /// More text for `/metrics`.
     pub extra_metrics: Option<ExtraMetrics>,
+    /// How much the server takes at once, and how long it waits.
+    pub limits: Limits,
 }
 
 /// Why a server did not start.
@@ -83,13 +86,20 @@ impl ApiServer {
             crds,
             version,
             extra_metrics,
+            limits,
         } = options;
         let version = if version.is_empty() {
             env!("CARGO_PKG_VERSION").to_owned()
         } else {
             version
         };
-        let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
+        let core = Arc::new(Core::new(
+            store,
+            Registry::new()?,
+            version,
+            extra_metrics,
+            limits,
+        ));
         core.registry.reload(&core.store);
         // Together, so that they share commits of the store.
         futures::try_join!(
@@ -192,6 +202,11 @@ impl ApiServer {
         self.core.stop();
     }
 
+    /// What the server takes at once, and how long it waits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.core.gate.limits
+    }
+
     /// The store under the server.
     pub fn store(&self) -> &Store {
         &self.core.store
@@ -269,6 +284,6 @@ where
         if let Some(closing) = &self.closing {
             request.extensions_mut().insert(closing.clone());
         }
-        Box::pin(async move { Ok(crate::http::handle(core, request).await) })
+        Box::pin(async move { Ok(crate::guard::handle(core, request).await) })
     }
 }

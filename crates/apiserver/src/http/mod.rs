@@ -25,7 +25,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 pub(crate) use accept::Shape;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
-pub(crate) use respond::View;
+pub(crate) use respond::{View, error as refusal};
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
