@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::accept::negotiate;
 use super::body::{self, Expected};
 use super::path::ResourcePath;
-use super::{Call, respond};
+use super::{Call, Shape, respond};
 use crate::registry::api_version;
 use crate::status::ApiError;
 
@@ -73,6 +73,10 @@ pub(super) async fn answer(
     }
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
     let format = negotiate(accept)?;
+    if format.shape != Shape::Object {
+        // An answer is no object that has a table or metadata of its own.
+        return Err(ApiError::not_acceptable());
+    }
     let api_version = api_version(review.group, VERSION);
     let expected = Expected::builtin(api_version.clone(), review.kind);
     let bytes = body::read(body).await?;

@@ -69,7 +69,28 @@ struct Place<'a> {
     schema: &'a Schema,
     value: &'a Value,
     old: Option<&'a Value>,
+    /// The nearest value at or above this one that has a counterpart in the old object, and that
+    /// counterpart.
+    pair: Option<(&'a Value, &'a Value)>,
     whole_object: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a value below this one.
+    fn below(&self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Place<'a> {
+        Place {
+            schema,
+            value,
+            old,
+            pair: old.map(|old| (old, value)).or(self.pair),
+            whole_object: schema.embedded_resource,
+        }
+    }
+
+    /// Whether an update leaves the value as it was; a fault of it then stands in nobody's way.
+    fn is_unchanged(&self) -> bool {
+        self.pair.is_some_and(|(old, new)| old == new)
+    }
 }
 
 impl RuleNode {
@@ -85,6 +106,7 @@ impl RuleNode {
             schema,
             value: object,
             old,
+            pair: old.map(|old| (old, object)),
             whole_object: true,
         };
         self.walk(place, "", errors);
@@ -109,12 +131,20 @@ impl RuleNode {
                     let declared = place.schema.properties.get(key);
                     let below = declared.zip(self.properties.get(key));
                     if let Some((schema, rules)) = below {
-                        rules.walk(at(schema, value, old), &child_path(path, key), errors);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &child_path(path, key),
+                            errors,
+                        );
                     } else if declared.is_none()
                         && let Some((schema, rules)) =
                             place.schema.map_value().zip(self.map_value.as_deref())
                     {
-                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), errors);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &format!("{path}[{key}]"),
+                            errors,
+                        );
                     }
                 }
             }
@@ -123,7 +153,11 @@ impl RuleNode {
                 if let Some((schema, rules)) = below {
                     for (index, item) in items.iter().enumerate() {
                         let old = old.and_then(|old| old_item(place.schema, old, item));
-                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), errors);
+                        rules.walk(
+                            place.below(schema, item, old),
+                            &format!("{path}[{index}]"),
+                            errors,
+                        );
                     }
                 }
             }
@@ -152,22 +186,14 @@ impl RuleNode {
                 continue;
             }
             let scope = if is_optional { &optional } else { &plain };
-            errors.extend(compiled.run(scope, &plain, place, path));
+            let found = compiled.run(scope, &plain, place, path);
+            errors.extend(found.filter(|_| compiled.uses_old_self || !place.is_unchanged()));
         }
     }
 }
 
-fn at<'a>(schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Place<'a> {
-    Place {
-        schema,
-        value,
-        old,
-        whole_object: schema.embedded_resource,
-    }
-}
-
 /// The item of the old list that is the same one: only `map` lists can tell.
-fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Value> {
+pub(crate) fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Value> {
     let ListKind::Map(keys) = schema.list_kind() else {
         return None;
     };

@@ -15,6 +15,8 @@ mod scope;
 
 use std::collections::BTreeMap;
 
+pub(crate) use evaluate::old_item;
+
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::parser::Parser;
 

@@ -1,13 +1,13 @@
 //! Validation of whole objects: types and values, list uniqueness, embedded objects and CEL
 //! rules, in the order and the words of kube-apiserver.
 //!
-//! Object metadata is validated elsewhere. Unchanged invalid values are not tolerated on
-//! update yet; the old object already comes in, so that can be added here alone.
+//! Object metadata is validated elsewhere.
 
 mod embedded;
 mod lists;
 mod number;
 mod outcome;
+mod ratchet;
 mod types;
 mod value;
 
@@ -56,6 +56,9 @@ impl Validator {
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
         let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object);
         embedded::check(&self.schema, object, "", &mut errors);
+        if let Some(old) = old.filter(|_| !errors.is_empty()) {
+            ratchet::forgive(&self.schema, object, old, &mut errors);
+        }
 
         // A list that was already ambiguous when it was stored must not block its repair.
         let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());
