@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::collect::{MANAGER, address, find, release, settled};
+use super::MANAGER;
+use super::collect::{address, find, release, settled};
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
@@ -43,7 +44,9 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             }
             Ok(())
         }
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => Ok(()),
+        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
+            Ok(())
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Validation of whole objects: types and values, list uniqueness, embedded objects and CEL
 //! rules, in the order and the words of kube-apiserver.
 //!
-//! Object metadata is validated elsewhere.
+//! Object metadata is validated elsewhere. What an update leaves as it was is tolerated, also
+//! when it is invalid: schemas may become stricter without stopping everybody.
 
 mod embedded;
 mod lists;
 mod number;
 mod outcome;
-mod ratchet;
 mod types;
 mod value;
 
@@ -22,6 +22,15 @@ use super::{FieldError, FieldErrorKind, Schema, SchemaError, SchemaOrBool};
 
 /// Compiled patterns, by their text.
 pub(crate) type Patterns = BTreeMap<String, Regex>;
+
+/// What a validator found.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// The faults for which an object is refused.
+    pub errors: Vec<FieldError>,
+    /// Rules that fail on what an update leaves as it was.
+    pub forgiven: Vec<FieldError>,
+}
 
 /// A schema with its patterns and CEL rules compiled, ready to judge many objects.
 #[derive(Debug)]
@@ -54,11 +63,14 @@ impl Validator {
 
     /// Every fault of an object; `old` is the object that an update replaces.
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object);
+        self.judge(object, old).errors
+    }
+
+    /// The faults of an object, and those that are forgiven and only told.
+    pub fn judge(&self, object: &Value, old: Option<&Value>) -> Verdict {
+        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
+        let mut forgiven = Vec::new();
         embedded::check(&self.schema, object, "", &mut errors);
-        if let Some(old) = old.filter(|_| !errors.is_empty()) {
-            ratchet::forgive(&self.schema, object, old, &mut errors);
-        }
 
         // A list that was already ambiguous when it was stored must not block its repair.
         let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());
@@ -75,10 +87,13 @@ impl Validator {
                      correct the existing errors to complete validation",
                 ));
             } else {
-                rules.evaluate(&self.schema, object, old, &mut errors);
+                rules.evaluate(&self.schema, object, old, &mut errors, &mut forgiven);
             }
         }
-        without_repeats(errors)
+        Verdict {
+            errors: without_repeats(errors),
+            forgiven: without_repeats(forgiven),
+        }
     }
 }
 
