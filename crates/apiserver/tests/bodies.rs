@@ -37,7 +37,7 @@ async fn invalid_objects_are_refused_in_the_words_of_kubernetes() {
             (&create, with("/metadata/name", json!("One_")), 422, json!({"message": "~a lowercase RFC 1123 subdomain must consist of"})),
             (&create, with("/metadata", json!({"name": "one", "labels": {"a": "b c"}})), 422, json!({"message": "~a valid label must be"})),
             (&create, with("/metadata", json!({"name": "one", "labels": {"a": 1}})), 400, json!({"message": "~cannot unmarshal number"})),
-            (&create, with("/metadata", json!({"name": "one", "resourceVersion": "5"})), 400, json!({"message": "resourceVersion should not be set on objects to be created"})),
+            (&create, with("/metadata", json!({"name": "one", "resourceVersion": "5"})), 500, json!({"message": "resourceVersion should not be set on objects to be created"})),
             (&create, with("/metadata", json!({"name": "one", "namespace": "other"})), 400, json!({"message": "the namespace of the provided object does not match the namespace sent on the request"})),
             (&create, with("/metadata", json!({})), 422, json!({"message": "~name or generateName is required"})),
             (&create, with("/kind", json!("Gadget")), 400, json!({"reason": "BadRequest"})),
@@ -61,7 +61,7 @@ async fn unknown_and_duplicate_fields() {
                 "message": "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field \"spec.colour\"",
             })),
             (&format!("POST {WIDGETS}?fieldValidation=Ignore"), body.clone(), 201, json!({"spec": {"colour": null}})),
-            (&format!("PATCH+merge {WIDGETS}/one?fieldValidation=Strict"), json!({"spec": {"size": 1}}), 400, json!({"message": "~unknown field \"spec.size\""})),
+            (&format!("PATCH+merge {WIDGETS}/one?fieldValidation=Strict"), json!({"spec": {"size": 1}}), 422, json!({"message": "~unknown field \"spec.size\""})),
             (&format!("POST {WIDGETS}?fieldValidation=Sometimes"), body, 422, json!({})),
         ],
     )

@@ -106,7 +106,7 @@ async fn bodies_in_protobuf() {
             415,
             json!({
                 "reason": "UnsupportedMediaType",
-                "message": "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml",
+                "message": "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
             }),
         ),
         (

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use serde_saphyr::DuplicateKeyPolicy;
 
+use crate::meta;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -16,12 +18,15 @@ use crate::status::ApiError;
 /// The largest body that is read.
 pub(crate) const LIMIT: usize = 3 * 1024 * 1024;
 
+/// How refusals of bodies begin that cannot be read at all.
+const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
+
 /// A value that was read from a body.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) value: Value,
-    /// The fields that were given more than once; the last one counts.
-    pub(crate) duplicates: Vec<String>,
+    /// Complaints about fields that were given more than once; the last one counts.
+    pub(crate) complaints: Vec<String>,
 }
 
 /// The bytes of a body, unless there are too many.
@@ -71,18 +76,63 @@ pub(crate) fn decode(
     expected: &Expected<'_>,
 ) -> Result<Decoded, ApiError> {
     let media = content_type.split(';').next().unwrap_or_default().trim();
-    match media {
+    let read = match media {
         "" | "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
-        protobuf::MEDIA_TYPE if expected.protobuf => protobuf(bytes, expected),
+        protobuf::MEDIA_TYPE if expected.protobuf => return protobuf(bytes, expected),
         _ => {
-            let mut supported = vec!["application/json", "application/yaml"];
-            if expected.protobuf {
-                supported.push(protobuf::MEDIA_TYPE);
+            let supported = ["application/json", "application/yaml", protobuf::MEDIA_TYPE];
+            return Err(ApiError::unsupported_media_type(&supported));
+        }
+    };
+    read.and_then(|decoded| envelope(decoded, bytes, expected))
+        .map_err(|error| unrecognized(&error.message, bytes, expected))
+}
+
+/// Whether what was read says of what version and kind it is.
+fn envelope(
+    mut decoded: Decoded,
+    bytes: &[u8],
+    expected: &Expected<'_>,
+) -> Result<Decoded, ApiError> {
+    let refuse = |why: String| Err(ApiError::bad_request(why));
+    if decoded.value.is_null() {
+        decoded.value = Value::Object(Map::new());
+    }
+    let Some(fields) = decoded.value.as_object() else {
+        let found = meta::json_type(&decoded.value);
+        return refuse(format!(
+            "{UNREADABLE}json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        ));
+    };
+    for field in ["apiVersion", "kind"] {
+        match fields.get(field) {
+            None | Some(Value::Null | Value::String(_)) => {}
+            Some(other) => {
+                let found = meta::json_type(other);
+                return refuse(format!(
+                    "{UNREADABLE}json: cannot unmarshal {found} into Go struct field .{field} of type string"
+                ));
             }
-            Err(ApiError::unsupported_media_type(&supported))
         }
     }
+    let kind = fields.get("kind").and_then(Value::as_str);
+    if kind.unwrap_or_default().is_empty() && !expected.protobuf {
+        let text = String::from_utf8_lossy(bytes);
+        return refuse(format!("Object 'Kind' is missing in '{text}'"));
+    }
+    Ok(decoded)
+}
+
+fn unrecognized(why: &str, bytes: &[u8], expected: &Expected<'_>) -> ApiError {
+    if expected.kind == "DeleteOptions" {
+        return ApiError::bad_request(why);
+    }
+    ApiError::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {why} ({})",
+        expected.kind,
+        summary(bytes)
+    ))
 }
 
 /// Reads Kubernetes protobuf.
@@ -106,22 +156,31 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> Result<Decoded, ApiError> 
     })?;
     Ok(Decoded {
         value,
-        duplicates: Vec::new(),
+        complaints: Vec::new(),
     })
 }
 
-/// The first bytes of a body that cannot be shown as text.
+/// The first bytes of a body: as text where it looks like JSON.
 fn summary(bytes: &[u8]) -> String {
     const SHOWN: usize = 30;
-    if bytes.is_empty() {
-        return "<empty>".into();
-    }
-    let shown = bytes.iter().take(SHOWN);
-    let mut text: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    let shown = &bytes[..bytes.len().min(SHOWN)];
+    let mut text: String = match bytes.first() {
+        None => return "<empty>".into(),
+        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
+        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
     if bytes.len() > SHOWN {
         text.push_str(" ...");
     }
     text
+}
+
+/// Reads a patch that is JSON; refusals begin with these words.
+pub(crate) fn patch(bytes: &[u8], before: &str) -> Result<Decoded, ApiError> {
+    json(bytes).map_err(|error| {
+        let why = error.message.strip_prefix(UNREADABLE).unwrap_or_default();
+        ApiError::bad_request(format!("{before}{why}"))
+    })
 }
 
 /// Reads JSON.
@@ -135,11 +194,19 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
     .deserialize(&mut reader)
     .and_then(|value| reader.end().map(|()| value))
     .map_err(|error| {
-        ApiError::bad_request(format!(
-            "couldn't get version/kind; json parse error: {error}"
-        ))
+        let why = match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+            Ok(_) => error.to_string(),
+            Err(_) => super::complaint(bytes),
+        };
+        ApiError::bad_request(format!("{UNREADABLE}{why}"))
     })?;
-    Ok(Decoded { value, duplicates })
+    let complaints = duplicates
+        .iter()
+        .map(|path| format!("duplicate field \"{path}\""));
+    Ok(Decoded {
+        value,
+        complaints: complaints.collect(),
+    })
 }
 
 /// Reads YAML, of which JSON is a part.
@@ -147,14 +214,34 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return json(bytes);
     }
-    let invalid =
-        |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
+    let invalid = |why: String| ApiError::bad_request(format!("yaml: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|e| invalid(e.to_string()))?;
-    let value = serde_saphyr::from_str(text).map_err(|e| invalid(e.to_string()))?;
-    Ok(Decoded {
-        value,
-        duplicates: Vec::new(),
-    })
+    let mut complaints = Vec::new();
+    let read = match serde_saphyr::from_str(text) {
+        Err(error) => match repeated_key(&error) {
+            Some(complaint) => {
+                complaints.push(complaint);
+                serde_saphyr::from_str_with_options(
+                    text,
+                    serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins },
+                )
+            }
+            None => Err(error),
+        },
+        read => read,
+    };
+    let value = read.map_err(|e| invalid(e.to_string()))?;
+    Ok(Decoded { value, complaints })
+}
+
+/// What to say of a key that is there twice, if that is what is wrong.
+fn repeated_key(error: &serde_saphyr::Error) -> Option<String> {
+    let error = error.without_snippet();
+    let serde_saphyr::Error::DuplicateMappingKey { key, location } = error else {
+        return None;
+    };
+    let (key, line) = (key.as_deref().unwrap_or_default(), location.line());
+    Some(format!("line {line}: key \"{key}\" already set in map"))
 }
 
 struct Node<'a> {
@@ -256,7 +343,8 @@ mod tests {
             decoded.value,
             serde_json::json!({"a": 3.5, "b": [{"c": 2}]})
         );
-        assert_eq!(decoded.duplicates, ["b[0].c", "a"]);
+        let complaints = ["duplicate field \"b[0].c\"", "duplicate field \"a\""];
+        assert_eq!(decoded.complaints, complaints);
     }
 
     #[test]

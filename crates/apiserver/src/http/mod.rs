@@ -13,6 +13,7 @@ mod path;
 mod query;
 mod respond;
 mod review;
+mod syntax;
 mod verbs;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) use accept::Shape;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::View;
+pub(crate) use syntax::complaint;
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
@@ -48,6 +50,11 @@ impl Call {
             .get(name)
             .and_then(|h| h.to_str().ok())
             .unwrap_or_default()
+    }
+
+    /// Whether answers are to be YAML, so far as that can be told.
+    fn wants_yaml(&self) -> bool {
+        accept::negotiate(Some(self.header(http::header::ACCEPT))).is_ok_and(|format| format.yaml)
     }
 
     fn content_type(&self) -> &str {
@@ -83,15 +90,15 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
     let (parts, body) = request.into_parts();
     let target = path::parse(parts.uri.path());
     let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-        return respond::error(&ApiError::unauthorized());
+        return respond::error(&ApiError::unauthorized(), false);
     };
     let call = Call {
         core: core.clone(),
         identity,
         closing: parts.extensions.get::<Closing>().cloned(),
-        method: parts.method,
         headers: parts.headers,
-        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        query: Query::parse(&parts.method, parts.uri.query().unwrap_or_default()),
+        method: parts.method,
     };
     let (verb, resource) = labels(&call, &target);
     let result = match access::authorize(&call, parts.uri.path(), &target) {
@@ -106,7 +113,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
-        respond::error(&error)
+        respond::error(&error, call.wants_yaml())
     });
     let no_cache = HeaderValue::from_static("no-cache, private");
     response

@@ -8,17 +8,17 @@ use http::header::ACCEPT;
 use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::accept::negotiate;
+use super::accept::{check_list, negotiate};
 use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
-use super::query::options_error;
 use super::{Call, View, body, respond};
 use crate::meta;
 use crate::patch;
-use crate::registry::{Kind, Scale};
-use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
+use crate::registry::{Hook, Kind, SCHEME, Scale};
+use crate::resource::{Address, Deleted, FieldValidation, Part, PatchKind, WriteOptions, Written};
+use crate::schema::go_quote;
 use crate::selector::Selector;
-use crate::status::ApiError;
+use crate::status::{ApiError, Cause};
 use crate::watch;
 
 /// Answers a request about a kind.
@@ -36,7 +36,10 @@ pub(super) async fn answer(
     }
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
     let view = View {
-        format: negotiate(accept)?,
+        format: negotiate(accept).map_err(|error| match kind.builtin {
+            true => ApiError::unroutable_accept(),
+            false => error,
+        })?,
         include: call.query.include_object()?,
     };
     let deprecation = kind.deprecation.clone();
@@ -86,6 +89,12 @@ async fn collection(
         Method::GET | Method::HEAD => {
             let selector = selector(call, kind)?;
             let options = call.query.list_options()?;
+            let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
+            if kind.builtin {
+                check_list(accept, &format!("*{}.{}", kind.version, kind.list_kind))?;
+            } else {
+                check_list(accept, "*unstructured.UnstructuredList")?;
+            }
             let listed = call.core.list(kind, namespace, &selector, &options)?;
             Ok(respond::list(kind, listed, view))
         }
@@ -94,13 +103,19 @@ async fn collection(
         Method::POST => {
             let namespace = namespace.unwrap_or_default();
             let decoded = read_object(call, body, &Expected::object(kind)).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             let written = call
                 .core
                 .create(kind, namespace, decoded.value, &options)
                 .await?;
             Ok(written_response(kind, written, view))
         }
+        // So are they deleted; and namespaces go one by one.
+        Method::DELETE if kind.namespaced && namespace.is_none() && kind.builtin => {
+            Err(ApiError::method_not_allowed())
+        }
+        Method::DELETE if kind.namespaced && namespace.is_none() => Err(ApiError::no_such_path()),
+        Method::DELETE if kind.hook == Hook::Namespace => Err(ApiError::method_not_allowed()),
         Method::DELETE => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, kind, &bytes)?;
@@ -111,7 +126,11 @@ async fn collection(
                 .delete_collection(kind, namespace, &selector, &options)
                 .await?;
             let revision = call.core.store.revision().to_string();
-            let list = respond::list_of(kind, &json!({"resourceVersion": revision}), deleted);
+            let mut metadata = json!({"resourceVersion": revision});
+            if !kind.builtin {
+                metadata["continue"] = "".into();
+            }
+            let list = respond::list_of(kind, &metadata, deleted);
             Ok(respond::value(StatusCode::OK, &list, view.format.yaml))
         }
         Method::PUT | Method::PATCH if !kind.builtin => {
@@ -147,7 +166,7 @@ async fn object(
         }
         Method::PUT => {
             let decoded = read_object(call, body, &Expected::object(&at.kind)).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             let written = core.update(at, part, decoded.value, &options).await?;
             Ok(written_response(&at.kind, written, view))
         }
@@ -189,7 +208,7 @@ async fn scale(
         Method::PUT => {
             let expected = Expected::builtin("autoscaling/v1".into(), "Scale");
             let decoded = read_object(call, body, &expected).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             core.update_scale(at, paths, &decoded.value, &options)
                 .await?
         }
@@ -219,20 +238,29 @@ fn check_version_asked(call: &Call) -> Result<(), ApiError> {
     }
 }
 
-fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, ApiError> {
-    let manager = call.manager();
-    if manager.len() > 128 {
-        return Err(options_error(
-            "fieldManager",
-            "Too long: may not be more than 128 bytes",
-        ));
+fn write_options(call: &Call, complaints: Vec<String>) -> Result<WriteOptions, ApiError> {
+    let given = call.query.get("fieldManager");
+    let mut causes = Vec::new();
+    if given.len() > 128 {
+        let why = "Too long: may not be more than 128 bytes".to_owned();
+        causes.push(Cause::new("FieldValueTooLong", "fieldManager", why));
+    }
+    for (at, wrong) in given.char_indices().filter(|(_, c)| c.is_control()) {
+        let why = format!(
+            "invalid character U+{:04X} (at position {at})",
+            u32::from(wrong)
+        );
+        causes.push(Cause::invalid("fieldManager", &go_quote(given), &why));
+    }
+    if !causes.is_empty() {
+        return Err(call.query.refuse(&causes));
     }
     Ok(WriteOptions {
         dry_run: call.query.dry_run()?,
-        manager,
+        manager: call.manager(),
         validation: call.query.field_validation()?,
         force: call.query.flag("force"),
-        duplicates,
+        complaints,
         caller: call.identity.clone(),
     })
 }
@@ -257,37 +285,70 @@ fn patch_request(
         supported.push("application/strategic-merge-patch+json");
     }
     if !supported.contains(&media) && media != "application/apply-patch+json" {
-        return Err(ApiError::unsupported_media_type(&supported));
+        return Err(if kind.builtin {
+            ApiError::unroutable_media_type()
+        } else {
+            ApiError::unsupported_media_type(&supported)
+        });
     }
     let (patch, decoded) = match media {
         "application/json-patch+json" => (
             PatchKind::Change(patch::PatchKind::Json),
-            body::json(bytes)?,
+            of_operations(body::patch(bytes, "error decoding patch: ")?),
         ),
         "application/merge-patch+json" => (
             PatchKind::Change(patch::PatchKind::Merge),
-            body::json(bytes)?,
+            body::patch(bytes, "error decoding patch: ")?,
         ),
         "application/strategic-merge-patch+json" => (
             PatchKind::Change(patch::PatchKind::Strategic),
-            body::json(bytes)?,
+            body::patch(bytes, "")?,
         ),
-        _ => (PatchKind::Apply, body::yaml(bytes)?),
+        _ => (PatchKind::Apply, applied(call, bytes)?),
     };
-    let options = write_options(call, decoded.duplicates)?;
+    let options = write_options(call, decoded.complaints)?;
     if patch == PatchKind::Apply && call.query.get("fieldManager").is_empty() {
-        return Err(options_error(
-            "fieldManager",
-            "Required value: is required for apply patch",
-        ));
+        let cause = Cause::required("fieldManager", "is required for apply patch");
+        return Err(call.query.refuse(&[cause]));
     }
     if patch != PatchKind::Apply && call.query.has("force") {
-        return Err(options_error(
-            "force",
-            "Forbidden: may not be specified for non-apply patch",
-        ));
+        let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
+        return Err(call.query.refuse(&[cause]));
     }
     Ok((patch, decoded.value, options))
+}
+
+/// The body of an apply. Without strict validation the last of several keys counts.
+fn applied(call: &Call, bytes: &Bytes) -> Result<Decoded, ApiError> {
+    let decoded = body::yaml(bytes).map_err(|error| {
+        let why = format!("error decoding YAML: error converting YAML to JSON: {error}");
+        ApiError::bad_request(why)
+    })?;
+    let strict = call.query.field_validation()? == FieldValidation::Strict;
+    match decoded.complaints.first() {
+        Some(why) if strict => Err(ApiError::bad_request(format!(
+            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {why}"
+        ))),
+        _ => Ok(decoded),
+    }
+}
+
+/// What is said of the fields of a JSON patch says that it is about the patch.
+fn of_operations(mut decoded: Decoded) -> Decoded {
+    const KNOWN: [&str; 4] = ["op", "path", "from", "value"];
+    let operations = decoded.value.as_array().into_iter().flatten().enumerate();
+    for (at, operation) in operations {
+        let fields = operation.as_object().into_iter().flatten();
+        for (field, _) in fields.filter(|(field, _)| !KNOWN.contains(&field.as_str())) {
+            let path = format!("[{at}].{field}");
+            let complaint = format!("unknown field \"{path}\"");
+            decoded.complaints.push(complaint);
+        }
+    }
+    for complaint in &mut decoded.complaints {
+        complaint.insert_str(0, "json patch ");
+    }
+    decoded
 }
 
 async fn read_object(
@@ -304,7 +365,14 @@ fn delete_body(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<Option<Value>,
     }
     let expected = Expected::builtin(kind.api_version(), "DeleteOptions");
     let decoded = body::decode(call.content_type(), bytes, &expected)?;
-    Ok(Some(decoded.value))
+    let text = |field: &str| decoded.value[field].as_str().unwrap_or_default().to_owned();
+    match text("kind").as_str() {
+        "" | "DeleteOptions" => Ok(Some(decoded.value)),
+        other => Err(ApiError::bad_request(format!(
+            "no kind {other:?} is registered for version {:?} in scheme {SCHEME:?}",
+            text("apiVersion")
+        ))),
+    }
 }
 
 fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body> {

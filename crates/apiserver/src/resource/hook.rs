@@ -2,10 +2,9 @@
 //! the write, what is checked beyond the schema, and what follows the write.
 
 mod access;
+mod data;
 mod definition;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Part;
@@ -28,7 +27,7 @@ pub(super) fn prepare(
     match kind.hook {
         Hook::None | Hook::Event | Hook::Role => {}
         Hook::Binding => access::prepare_binding(object),
-        Hook::Immutable => fold_string_data(kind, object),
+        Hook::Immutable => data::fold(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
         Hook::Definition => definition::prepare(core, object, live, part),
     }
@@ -42,8 +41,9 @@ pub(super) fn validate(
     live: Option<&Value>,
 ) -> Vec<Cause> {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
-        Hook::Immutable => validate_immutable(object, live),
+        Hook::None | Hook::Namespace => Vec::new(),
+        Hook::Event => validate_event(object, live),
+        Hook::Immutable => data::validate(kind, object, live),
         Hook::Role => access::validate_role(kind, object),
         Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
@@ -104,44 +104,25 @@ pub(super) fn written(core: &Core, kind: &Kind) {
     }
 }
 
-fn fold_string_data(kind: &Kind, object: &mut Value) {
-    let map = meta::as_map(object);
-    if kind.kind != "Secret" {
-        return;
-    }
-    let clear = map.remove("stringData");
-    if map
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .is_empty()
-    {
-        map.insert("type".into(), "Opaque".into());
-    }
-    let Some(Value::Object(clear)) = clear else {
-        return;
-    };
-    let data = meta::child_mut(object, "data");
-    for (key, value) in clear {
-        let text = value.as_str().unwrap_or_default();
-        data.insert(key, STANDARD.encode(text).into());
-    }
-}
-
-fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
-    let Some(live) = live.filter(|l| l["immutable"] == true) else {
+/// An event lies in the namespace of what it is about.
+fn validate_event(object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let field = ["involvedObject", "regarding"]
+        .into_iter()
+        .find(|field| !object[*field].is_null());
+    let Some(field) = field.filter(|_| live.is_none()) else {
         return Vec::new();
     };
-    let why = "field is immutable when `immutable` is set";
-    let mut causes: Vec<_> = ["data", "binaryData"]
-        .into_iter()
-        .filter(|field| object.get(field) != live.get(field))
-        .map(|field| Cause::forbidden(field, why))
-        .collect();
-    if object["immutable"] != true {
-        causes.push(Cause::forbidden("immutable", why));
+    let about = meta::string(&object[field], "namespace");
+    let here = meta::namespace(object);
+    if about == here || (about.is_empty() && here == "default") {
+        return Vec::new();
     }
-    causes
+    let why = "does not match event.namespace";
+    vec![Cause::invalid(
+        "involvedObject.namespace",
+        &format!("{about:?}"),
+        why,
+    )]
 }
 
 fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {
