@@ -9,13 +9,18 @@
 //! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
 //! - `schema` judges objects, `table` and `openapi` describe them;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
-//! - `tls` and `auth` decide who gets in.
+//! - `guard` bounds how much happens at once;
+//! - `tls` and `auth` decide who gets in and who may do what; `audit` writes it down.
 
 pub mod apply;
+mod audit;
 pub mod auth;
 mod background;
 mod codec;
 mod core;
+#[doc(hidden)]
+pub mod fuzzing;
+mod guard;
 mod http;
 mod meta;
 mod metrics;
@@ -32,8 +37,11 @@ pub mod table;
 pub mod tls;
 mod watch;
 
-pub use crate::auth::Identity;
+pub use crate::audit::{AuditError, AuditOptions, LogFile, PolicyError};
+pub use crate::auth::{Identity, KeyError, SigningKey};
 pub use crate::core::ExtraMetrics;
+pub use crate::guard::Limits;
+pub use crate::http::BACKUP_PATH;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

@@ -289,6 +289,20 @@ impl ApiError {
         )
     }
 
+    /// The caller should come back later.
+    pub fn too_many_requests() -> Self {
+        let message = "Too many requests, please try again later.";
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+        error.details.insert("retryAfterSeconds".into(), json!(1));
+        error
+    }
+
+    /// The request took longer than it may.
+    pub fn timeout() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
+    }
+
     /// Nobody vouches for the caller.
     pub fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")

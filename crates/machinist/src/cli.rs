@@ -60,6 +60,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Show the serial console of a machine on this host, and type into it
     Console(Console),
+    /// Write everything that a control plane knows into one file, whether it runs or not
+    Backup(Backup),
+    /// Make a control plane from a backup
+    Restore(Restore),
     /// Run the engine against a Kubernetes cluster
     Operator(Operator),
     /// Print every CustomResourceDefinition as YAML
@@ -77,6 +81,8 @@ impl Command {
             | Command::Down(_)
             | Command::Demo(_)
             | Command::Console(_)
+            | Command::Backup(_)
+            | Command::Restore(_)
             | Command::Crds
             | Command::Version => "warn",
         }
@@ -115,9 +121,31 @@ pub(crate) struct Up {
     /// Also write the kubeconfig here
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
+    /// Serve the API from the store alone, without engine and providers: nothing acts on machines
+    #[arg(long, conflicts_with = "filename")]
+    pub(crate) api_only: bool,
     /// Manifests to apply, as files or `-` for standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) filename: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) audit: Audit,
+}
+
+/// What is written down of requests; the names are those of kube-apiserver.
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Write who did what to this file, one JSON object a line; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit_log_path: Option<PathBuf>,
+    /// A Policy of audit.k8s.io/v1 [default: every change, without its content]
+    #[arg(long, value_name = "FILE", requires = "audit_log_path")]
+    pub(crate) audit_policy_file: Option<PathBuf>,
+    /// Set the file aside at this size, in megabytes
+    #[arg(long, default_value_t = 100, value_name = "MB")]
+    pub(crate) audit_log_maxsize: u64,
+    /// Keep this many files that were set aside; 0 keeps all
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
+    pub(crate) audit_log_maxbackup: usize,
 }
 
 /// Flags of `down`.
@@ -167,6 +195,27 @@ pub(crate) struct Console {
     pub(crate) dump: bool,
 }
 
+/// Flags of `backup`.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The file to write; one that exists is replaced
+    pub(crate) file: PathBuf,
+}
+
+/// Flags of `restore`.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The backup to read
+    pub(crate) file: PathBuf,
+    /// Restore although there is a control plane in the directory; it is kept beside the new one
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Flags of `operator`.
 #[derive(Debug, Args)]
 pub(crate) struct Operator {
@@ -199,7 +248,9 @@ mod tests {
         let mut command = Cli::command().term_width(100);
         command.build();
         let mut text = command.render_help().to_string();
-        for name in ["up", "down", "demo", "console", "operator"] {
+        for name in [
+            "up", "down", "demo", "console", "backup", "restore", "operator",
+        ] {
             let verb = command.find_subcommand_mut(name).expect("the verb exists");
             text.push_str(&format!(
                 "\n=== {name} ===\n{}",

@@ -3,20 +3,21 @@
 
 use std::fmt;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::DuplicateKeyPolicy;
 
+use crate::guard::body_refusal;
 use crate::meta;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
 use crate::status::ApiError;
 
 /// The largest body that is read.
-pub(crate) const LIMIT: usize = 3 * 1024 * 1024;
+pub(crate) const LIMIT: usize = crate::codec::SIZE;
 
 /// How refusals of bodies begin that cannot be read at all.
 const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
@@ -31,12 +32,13 @@ pub(crate) struct Decoded {
 
 /// The bytes of a body, unless there are too many.
 pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    if usize::try_from(body.size_hint().lower()).is_ok_and(|size| size > LIMIT) {
+        return Err(ApiError::too_large(LIMIT));
+    }
     match Limited::new(body, LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
-        Err(error) => Err(ApiError::bad_request(format!(
-            "the body could not be read: {error}"
-        ))),
+        Err(error) => Err(body_refusal(error.as_ref())),
     }
 }
 
@@ -77,7 +79,8 @@ pub(crate) fn decode(
 ) -> Result<Decoded, ApiError> {
     let media = content_type.split(';').next().unwrap_or_default().trim();
     let read = match media {
-        "" | "application/json" | "*/*" => json(bytes),
+        "" if content_type.trim().is_empty() => json(bytes),
+        "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
         protobuf::MEDIA_TYPE if expected.protobuf => return protobuf(bytes, expected),
         _ => {

@@ -18,8 +18,13 @@ pub(crate) struct Query {
 }
 
 impl Query {
+    /// Reads the query string of a request that reads.
+    pub(crate) fn parse(text: &str) -> Self {
+        Self::of(&Method::GET, text)
+    }
+
     /// Reads the query string of a request by this method.
-    pub(crate) fn parse(method: &Method, text: &str) -> Self {
+    pub(crate) fn of(method: &Method, text: &str) -> Self {
         let decode = |part: &str| {
             let spaced = part.replace('+', " ");
             percent_decode_str(&spaced).decode_utf8_lossy().into_owned()

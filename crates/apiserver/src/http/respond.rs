@@ -109,7 +109,9 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
             })
         }
         Hook::Binding => binding_cells(&object),
-        Hook::None | Hook::Namespace | Hook::Definition | Hook::Role => return object,
+        Hook::None | Hook::Account | Hook::Namespace | Hook::Definition | Hook::Role => {
+            return object;
+        }
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);
     object
@@ -158,7 +160,12 @@ pub(crate) fn with_type(
 }
 
 /// A refusal.
-pub(crate) fn error(error: &ApiError, yaml: bool) -> Response<Body> {
+pub(crate) fn error(error: &ApiError) -> Response<Body> {
+    error_as(error, false)
+}
+
+/// A refusal in the form that the client asked for.
+pub(crate) fn error_as(error: &ApiError, yaml: bool) -> Response<Body> {
     if error.reason == NO_SUCH_PAGE {
         let text = error.message.clone().into();
         return with_type(error.code, "text/plain; charset=utf-8", text);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::accept::{check_list, negotiate};
 use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
-use super::{Call, View, body, respond};
+use super::{Call, View, body, respond, review};
 use crate::meta;
 use crate::patch;
 use crate::registry::{Hook, Kind, SCHEME, Scale};
@@ -64,6 +64,9 @@ pub(super) async fn answer(
                     None if kind.builtin => return Err(ApiError::no_such_path()),
                     None => return Err(at.not_found()),
                 },
+                Some("token") if kind.hook == Hook::Account => {
+                    review::token::answer(call, &at, body).await?
+                }
                 Some(_) if kind.builtin => return Err(ApiError::no_such_path()),
                 Some(_) => return Err(at.not_found()),
             }
@@ -349,6 +352,17 @@ fn of_operations(mut decoded: Decoded) -> Decoded {
         complaint.insert_str(0, "json patch ");
     }
     decoded
+}
+
+/// Reads a question, and how it was asked.
+pub(super) async fn read_review(
+    call: &Call,
+    kind: &Kind,
+    body: Body,
+) -> Result<(Value, WriteOptions), ApiError> {
+    let decoded = read_object(call, body, &Expected::object(kind)).await?;
+    let options = write_options(call, decoded.complaints)?;
+    Ok((decoded.value, options))
 }
 
 async fn read_object(

@@ -217,11 +217,15 @@ fn patch_error(error: &PatchError) -> ApiError {
             refused.bare = true;
             refused
         }
-        PatchError::TooManyOperations { .. } => ApiError::new(
+        PatchError::TooManyOperations { .. } | PatchError::TooMuchCopied { .. } => ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "RequestEntityTooLarge",
             error.to_string(),
         ),
+        PatchError::TooDeep { .. } => {
+            let code = StatusCode::UNPROCESSABLE_ENTITY;
+            ApiError::new(code, "Invalid", error.to_string())
+        }
         PatchError::Malformed { .. } => ApiError::bad_request(error.to_string()),
         PatchError::Unfit { .. } => ApiError::unexplained(error.to_string()),
     }

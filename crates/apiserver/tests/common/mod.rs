@@ -10,6 +10,7 @@
 )]
 
 pub mod program;
+pub mod tls;
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use axum::body::Body;
 use futures::StreamExt as _;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
-use machinist_apiserver::{ApiServer, Identity, Options, Store};
+use machinist_apiserver::{ApiServer, Identity, Limits, Options, Store};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -38,8 +39,14 @@ pub async fn server() -> ApiServer {
 
 /// A server on a store that serves widgets.
 pub async fn server_on(store: Store) -> ApiServer {
+    server_with(store, Limits::default()).await
+}
+
+/// A server that serves widgets within limits.
+pub async fn server_with(store: Store, limits: Limits) -> ApiServer {
     let options = Options {
         crds: vec![widget_definition()],
+        limits,
         ..Options::default()
     };
     let server = ApiServer::new(store, options).await.unwrap();
