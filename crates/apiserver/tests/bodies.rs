@@ -40,7 +40,7 @@ async fn invalid_objects_are_refused_in_the_words_of_kubernetes() {
             (&create, with("/metadata", json!({"name": "one", "resourceVersion": "5"})), 500, json!({"message": "resourceVersion should not be set on objects to be created"})),
             (&create, with("/metadata", json!({"name": "one", "namespace": "other"})), 400, json!({"message": "the namespace of the provided object does not match the namespace sent on the request"})),
             (&create, with("/metadata", json!({})), 422, json!({"message": "~name or generateName is required"})),
-            (&create, with("/kind", json!("Gadget")), 400, json!({"reason": "BadRequest"})),
+            (&create, with("/kind", json!("Gadget")), 422, json!({"reason": "Invalid"})),
             (&create, with("/apiVersion", json!("example.io/v2")), 400, json!({"message": "~does not match the expected API version (example.io/v1)"})),
             (&create, json!([]), 400, json!({"reason": "BadRequest"})),
             ("POST /apis/example.io/v1/namespaces/missing/widgets", widget("one"), 404, json!({"message": "namespaces \"missing\" not found"})),

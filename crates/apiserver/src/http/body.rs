@@ -10,8 +10,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 use serde_saphyr::DuplicateKeyPolicy;
 
+use super::envelope::{envelope, summary, unrecognized};
 use crate::guard::body_refusal;
-use crate::meta;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -20,7 +20,7 @@ use crate::status::ApiError;
 pub(crate) const LIMIT: usize = crate::codec::SIZE;
 
 /// How refusals of bodies begin that cannot be read at all.
-const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
+pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
 
 /// A value that was read from a body.
 #[derive(Debug)]
@@ -33,12 +33,25 @@ pub(crate) struct Decoded {
 /// The bytes of a body, unless there are too many.
 pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
     if usize::try_from(body.size_hint().lower()).is_ok_and(|size| size > LIMIT) {
+        drain(body).await;
         return Err(ApiError::too_large(LIMIT));
     }
     match Limited::new(body, LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
         Err(error) => Err(body_refusal(error.as_ref())),
+    }
+}
+
+/// Reads a body of no use, so far as that is bearable: a client that is still writing when the
+/// connection closes does not get to read the answer.
+async fn drain(mut body: Body) {
+    let mut left = 2 * LIMIT;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            return;
+        }
     }
 }
 
@@ -92,52 +105,6 @@ pub(crate) fn decode(
         .map_err(|error| unrecognized(&error.message, bytes, expected))
 }
 
-/// Whether what was read says of what version and kind it is.
-fn envelope(
-    mut decoded: Decoded,
-    bytes: &[u8],
-    expected: &Expected<'_>,
-) -> Result<Decoded, ApiError> {
-    let refuse = |why: String| Err(ApiError::bad_request(why));
-    if decoded.value.is_null() {
-        decoded.value = Value::Object(Map::new());
-    }
-    let Some(fields) = decoded.value.as_object() else {
-        let found = meta::json_type(&decoded.value);
-        return refuse(format!(
-            "{UNREADABLE}json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
-        ));
-    };
-    for field in ["apiVersion", "kind"] {
-        match fields.get(field) {
-            None | Some(Value::Null | Value::String(_)) => {}
-            Some(other) => {
-                let found = meta::json_type(other);
-                return refuse(format!(
-                    "{UNREADABLE}json: cannot unmarshal {found} into Go struct field .{field} of type string"
-                ));
-            }
-        }
-    }
-    let kind = fields.get("kind").and_then(Value::as_str);
-    if kind.unwrap_or_default().is_empty() && !expected.protobuf {
-        let text = String::from_utf8_lossy(bytes);
-        return refuse(format!("Object 'Kind' is missing in '{text}'"));
-    }
-    Ok(decoded)
-}
-
-fn unrecognized(why: &str, bytes: &[u8], expected: &Expected<'_>) -> ApiError {
-    if expected.kind == "DeleteOptions" {
-        return ApiError::bad_request(why);
-    }
-    ApiError::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): {why} ({})",
-        expected.kind,
-        summary(bytes)
-    ))
-}
-
 /// Reads Kubernetes protobuf.
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> Result<Decoded, ApiError> {
     let wanted = expected.kind;
@@ -161,21 +128,6 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> Result<Decoded, ApiError> 
         value,
         complaints: Vec::new(),
     })
-}
-
-/// The first bytes of a body: as text where it looks like JSON.
-fn summary(bytes: &[u8]) -> String {
-    const SHOWN: usize = 30;
-    let shown = &bytes[..bytes.len().min(SHOWN)];
-    let mut text: String = match bytes.first() {
-        None => return "<empty>".into(),
-        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
-        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
-    };
-    if bytes.len() > SHOWN {
-        text.push_str(" ...");
-    }
-    text
 }
 
 /// Reads a patch that is JSON; refusals begin with these words.

@@ -9,6 +9,7 @@ mod audited;
 mod backup;
 mod body;
 mod discovery;
+mod envelope;
 mod health;
 mod openapi;
 mod openid;
@@ -18,6 +19,7 @@ mod respond;
 mod review;
 mod syntax;
 mod verbs;
+mod writing;
 
 use std::sync::Arc;
 use std::time::Instant;
