@@ -272,7 +272,7 @@ impl<'de> Visitor<'de> for Node<'_> {
                 format!("{}.{key}", self.path)
             };
             if map.contains_key(&key) {
-                self.duplicates.push(path.clone());
+                self.duplicates.push(format!("duplicate field \"{path}\""));
             }
             if self.duplicates.len() > 100 {
                 return Err(A::Error::custom("too many duplicate fields"));

@@ -18,6 +18,7 @@ mod query;
 mod respond;
 mod review;
 mod syntax;
+mod timeout;
 mod verbs;
 mod writing;
 
@@ -151,6 +152,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
 }
 
 async fn dispatch(call: &Call, target: &Target, body: Body) -> Result<Response<Body>, ApiError> {
+    timeout::check(call)?;
     match target {
         Target::Resource(path) => resource_request(call, path, body).await,
         Target::Other(parts) => {

@@ -198,7 +198,7 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
         metadata["remainingItemCount"] = remaining.into();
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
-    if plain && kind.is_stored_form() && !kind.builtin {
+    if plain && kind.is_stored_form() && !kind.builtin && listed.is_current(kind) {
         return with_type(
             StatusCode::OK,
             "application/json",

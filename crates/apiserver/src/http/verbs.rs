@@ -58,6 +58,11 @@ pub(super) async fn answer(
                 Some("status") if kind.status => {
                     object(call, &at, Part::Status, view, body).await?
                 }
+                // Only a replacement: nothing else is defined for it.
+                Some("finalize") if kind.hook == Hook::Namespace => match call.method {
+                    Method::PUT => object(call, &at, Part::Finalize, view, body).await?,
+                    _ => return Err(ApiError::method_not_allowed()),
+                },
                 Some("scale") => match &kind.scale {
                     Some(paths) => scale(call, &at, paths, body).await?,
                     None if kind.builtin => return Err(ApiError::no_such_path()),

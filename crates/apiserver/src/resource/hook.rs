@@ -74,6 +74,12 @@ pub(super) fn check_caller(
     }
 }
 
+/// Whether a write to the status may also change labels and annotations, as upstream lets it for
+/// namespaces.
+pub(super) fn status_covers_metadata(kind: &Kind) -> bool {
+    kind.hook == Hook::Namespace
+}
+
 /// What has to be done before a deleted object may go.
 pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
     let mut all = meta::finalizers(object);

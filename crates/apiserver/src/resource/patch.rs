@@ -66,6 +66,7 @@ impl Core {
         if meta::name(&applied).is_empty() {
             meta::metadata_mut(&mut applied).insert("name".into(), at.name.clone().into());
         }
+        admit::check_declared(at, &mut applied)?;
         admit::check_address(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
         let ignore = unowned(&at.kind, part);
         let api_version = at.kind.api_version();
@@ -97,7 +98,7 @@ impl Core {
                 options.force,
                 &ignore,
             )
-            .map_err(|e| apply_error(&at.kind, &at.name, e))
+            .map_err(|e| apply_error(at, says_where, e))
         };
         let warned = |mut written: Written| {
             if options.validation == FieldValidation::Warn {
@@ -124,7 +125,6 @@ impl Core {
             if !meta::uid(&applied).is_empty() {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
-            self.check_may(&options.caller, &at.action("create"))?;
             let object = merge(None)?;
             match self
                 .create_tracked(&at.kind, &at.namespace, object, options, false)
@@ -231,7 +231,7 @@ fn patch_error(error: &PatchError) -> ApiError {
     }
 }
 
-fn apply_error(kind: &Kind, name: &str, error: ApplyError) -> ApiError {
+fn apply_error(at: &Address, says_where: bool, error: ApplyError) -> ApiError {
     match error {
         ApplyError::Conflicts(conflicts) => {
             let message = ApplyError::Conflicts(conflicts.clone()).to_string();
@@ -248,14 +248,7 @@ fn apply_error(kind: &Kind, name: &str, error: ApplyError) -> ApiError {
             ApiError::apply_conflict(message, causes)
         }
         ApplyError::Invalid { path, reason, .. } => {
-            let version = match kind.group.as_str() {
-                "" => format!("/{}", kind.version),
-                _ => kind.api_version(),
-            };
-            ApiError::unexplained(format!(
-                "failed to create typed patch object (/{name}; {version}, Kind={}): {path}: {reason}",
-                kind.kind
-            ))
+            admit::misfit(at, says_where, &[(path, reason)])
         }
         ApplyError::NotAnObject(_)
         | ApplyError::ManagedFieldsInApplied
