@@ -155,12 +155,9 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
         };
         ApiError::bad_request(format!("{UNREADABLE}{why}"))
     })?;
-    let complaints = duplicates
-        .iter()
-        .map(|path| format!("duplicate field \"{path}\""));
     Ok(Decoded {
         value,
-        complaints: complaints.collect(),
+        complaints: duplicates,
     })
 }
 

@@ -66,6 +66,10 @@ impl Core {
         if meta::name(&applied).is_empty() {
             meta::metadata_mut(&mut applied).insert("name".into(), at.name.clone().into());
         }
+        if !applied["metadata"]["managedFields"].is_null() {
+            let error = ApplyError::ManagedFieldsInApplied;
+            return Err(apply_error(at, says_where, error));
+        }
         admit::check_declared(at, &mut applied)?;
         admit::check_address(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
         let ignore = unowned(&at.kind, part);
