@@ -189,28 +189,52 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
         return Err(format!("expression is longer than {LONGEST} bytes"));
     }
     let (mut depth, mut choices, mut chain) = (0_usize, 0_usize, 0_usize);
-    let mut quote = None;
-    for c in text.bytes() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'\'') => quote = Some(c),
-            (None, b'(' | b'[' | b'{') => depth += 1,
-            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            (None, b'?') => choices += 1,
-            (
-                None,
-                b'+' | b'-' | b'*' | b'/' | b'%' | b'.' | b'!' | b'<' | b'>' | b'=' | b'&' | b'|',
-            ) => {
+    let bytes = text.as_bytes();
+    let mut place = 0;
+    while let Some(c) = bytes.get(place) {
+        match c {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'?' => choices += 1,
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'.' | b'!' | b'<' | b'>' | b'=' | b'&' | b'|' => {
                 chain += 1;
             }
-            (None, _) => {}
+            b'"' | b'\'' => place = end_of_string(bytes, place),
+            _ => {}
         }
         if depth > MAX_DEPTH || choices > MAX_DEPTH || chain > 20 * MAX_DEPTH {
             return Err(format!("expression recursion limit exceeded: {MAX_DEPTH}"));
         }
+        place += 1;
     }
     Ok(())
+}
+
+/// The place of the last byte of the string that begins with the quote at `start`; that quote
+/// itself when the string has no end, so that what follows counts.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let quote = bytes[start];
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let word = bytes[..start]
+        .iter()
+        .rev()
+        .take_while(|b| is_name(b))
+        .count();
+    let prefix = bytes[start - word..start].to_ascii_lowercase();
+    let is_raw = matches!(&prefix[..], b"r" | b"br" | b"rb");
+    let is_long = bytes[start..].starts_with(&[quote; 3]);
+    let end: &[u8] = if is_long { &[quote; 3] } else { &[quote] };
+    let mut place = start + end.len();
+    while let Some(c) = bytes.get(place) {
+        match c {
+            b'\\' if !is_raw => place += 1,
+            b'\n' | b'\r' if !is_long => return start,
+            _ if bytes[place..].starts_with(end) => return place + end.len() - 1,
+            _ => {}
+        }
+        place += 1;
+    }
+    start
 }
 
 /// Refuses what nests too deep to be evaluated.
@@ -230,4 +254,34 @@ pub(super) fn with_stack<T>(run: impl FnOnce() -> T) -> T {
 /// Runs with enough stack to evaluate an expression of this depth; most need none of their own.
 pub(super) fn with_stack_for<T>(depth: usize, run: impl FnOnce() -> T) -> T {
     if depth > 16 { with_stack(run) } else { run() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_strings_neither_count_nor_hide_others() {
+        let many = "(".repeat(MAX_DEPTH + 1);
+        for fine in [
+            format!("'{many}'"),
+            format!(r"'\'{many}'"),
+            format!("'''it's\n{many}'''"),
+            format!(r"r'\' + '{many}'"),
+        ] {
+            assert_eq!(check_text(&fine), Ok(()), "{fine}");
+        }
+        for deep in [
+            many.clone(),
+            format!(r"'\'' + {many}"),
+            format!(r#""\"" + {many}"#),
+            format!(r"r'\' + {many}"),
+            format!(r"bar'\'' + {many}"),
+            format!("'''it's''' + {many}"),
+            format!("'no end {many}"),
+            "(')' + ".repeat(MAX_DEPTH + 1),
+        ] {
+            assert!(check_text(&deep).is_err(), "{deep}");
+        }
+    }
 }
