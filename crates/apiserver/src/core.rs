@@ -5,6 +5,7 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::admission::Admission;
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -28,6 +29,7 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) admission: Admission,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
@@ -41,12 +43,14 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
+        admission: Admission,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
             store,
             registry,
             metrics,
+            admission,
             version,
             extra_metrics,
             stop: watch::Sender::new(false),

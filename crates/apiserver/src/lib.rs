@@ -8,13 +8,16 @@
 //! - `protobuf` reads what typed Go clients send;
 //! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
 //! - `schema` judges objects, `table` and `openapi` describe them;
+//! - `admission` asks webhooks about writes, `conversion` turns versions into each other;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
 //! - `tls` and `auth` decide who gets in.
 
+mod admission;
 pub mod apply;
 pub mod auth;
 mod background;
 mod codec;
+mod conversion;
 mod core;
 mod http;
 mod meta;
@@ -31,6 +34,7 @@ pub mod status;
 pub mod table;
 pub mod tls;
 mod watch;
+pub mod webhook;
 
 pub use crate::auth::Identity;
 pub use crate::core::ExtraMetrics;

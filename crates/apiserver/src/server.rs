@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::admission::Admission;
 use crate::auth::Identity;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
 use crate::tls::{self, Pki, ServeError};
+use crate::webhook::Services;
 use crate::{background, meta};
 
 /// The name under which the server itself writes.
@@ -35,6 +37,8 @@ pub struct Options {
     pub version: String,
     /// More text for `/metrics`.
     pub extra_metrics: Option<ExtraMetrics>,
+    /// Finds what answers for the services that webhook configurations name.
+    pub services: Option<Arc<dyn Services>>,
 }
 
 /// Why a server did not start.
@@ -83,14 +87,19 @@ impl ApiServer {
             crds,
             version,
             extra_metrics,
+            services,
         } = options;
         let version = if version.is_empty() {
             env!("CARGO_PKG_VERSION").to_owned()
         } else {
             version
         };
-        let core = Arc::new(Core::new(store, Registry::new()?, version, extra_metrics));
+        let admission = Admission::new(services);
+        let registry = Registry::new()?;
+        let core = Core::new(store, registry, version, extra_metrics, admission);
+        let core = Arc::new(core);
         core.registry.reload(&core.store);
+        core.admission.reload(&core.store);
         // Together, so that they share one commit of the store.
         futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
         for definition in crds {

@@ -43,7 +43,7 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             }
             Ok(())
         }
-        Hook::None | Hook::Event | Hook::Immutable => Ok(()),
+        Hook::None | Hook::Event | Hook::Immutable | Hook::Webhooks => Ok(()),
     }
 }
 

@@ -26,6 +26,7 @@ use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::View;
 
+use crate::admission::Notes;
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
 use crate::status::ApiError;
@@ -37,6 +38,8 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) query: Query,
+    /// What webhooks say beside their verdict.
+    pub(crate) notes: Notes,
     /// Absent for callers within the process.
     pub(crate) closing: Option<Closing>,
 }
@@ -91,6 +94,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         method: parts.method,
         headers: parts.headers,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
+        notes: Notes::default(),
     };
     let (verb, resource) = labels(&call, &target);
     let result = match &target {
@@ -106,6 +110,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         }
         respond::error(&error)
     });
+    respond::warn(&mut response, &call.notes.warnings());
     let no_cache = HeaderValue::from_static("no-cache, private");
     response
         .headers_mut()

@@ -98,6 +98,9 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
                 "lastSeen": seen,
             })
         }
+        Hook::Webhooks => {
+            json!({"webhooks": object["webhooks"].as_array().map_or(0, Vec::len)})
+        }
         Hook::None | Hook::Namespace | Hook::Definition => return object,
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);

@@ -16,7 +16,9 @@ use super::{Call, View, body, respond};
 use crate::meta;
 use crate::patch;
 use crate::registry::{Kind, Scale};
-use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
+use crate::resource::{
+    Address, DeleteOptions, Deleted, Given, Part, PatchKind, WriteOptions, Written,
+};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
@@ -99,7 +101,7 @@ async fn collection(
         Method::DELETE => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let selector = selector(call, kind)?;
             let deleted = call
                 .core
@@ -156,7 +158,7 @@ async fn object(
         Method::DELETE if part == Part::Main => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, &at.kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
                 Deleted::Gone(object) => deleted_status(at, &object),
@@ -230,7 +232,19 @@ fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, A
         force: call.query.flag("force"),
         duplicates,
         caller: call.identity.clone(),
+        given: Given {
+            field_manager: call.query.get("fieldManager").to_owned(),
+            field_validation: call.query.get("fieldValidation").to_owned(),
+        },
+        notes: call.notes.clone(),
+        internal: false,
     })
+}
+
+fn delete_options(call: &Call, given: Option<&Value>) -> Result<DeleteOptions, ApiError> {
+    let mut options = call.query.delete_options(given, &call.identity)?;
+    options.notes = call.notes.clone();
+    Ok(options)
 }
 
 fn patch_request(

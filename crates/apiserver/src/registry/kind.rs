@@ -84,6 +84,8 @@ pub enum Hook {
     Definition,
     /// Events expire.
     Event,
+    /// A configuration says which webhooks are asked about writes.
+    Webhooks,
 }
 
 impl Kind {

@@ -4,12 +4,14 @@
 use serde_json::Value;
 
 use super::{FieldValidation, WriteOptions, hook, metadata};
+use crate::admission::Notes;
+use crate::apply;
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind, NAMESPACES};
 use crate::schema;
-use crate::status::{ApiError, Cause};
+use crate::status::{ApiError, Cause, chain};
 
 /// Makes the body agree with the address, or says why it does not.
 pub(super) fn check_envelope(
@@ -123,6 +125,17 @@ pub(super) fn prune(
             kind.kind,
             complaints.join(", ")
         ))),
+    }
+}
+
+/// Puts the managed fields of `before` back when webhooks made nonsense of them.
+pub(super) fn keep_managers(object: &mut Value, before: &Value, notes: &Notes) {
+    if let Err(error) = apply::check_managed_fields(object) {
+        notes.warn(&format!(
+            ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {}",
+            chain(&error)
+        ));
+        meta::copy(object, before, "managedFields");
     }
 }
 

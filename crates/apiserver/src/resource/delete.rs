@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::update::{ATTEMPTS, store_error};
 use super::{Address, ListOptions, hook};
+use crate::admission::{Notes, Operation, Request};
 use crate::auth::Identity;
 use crate::core::Core;
 use crate::registry::Kind;
@@ -38,8 +39,13 @@ pub(crate) struct DeleteOptions {
     pub(crate) resource_version: Option<String>,
     pub(crate) propagation: Option<Propagation>,
     /// Who asks for it.
-    #[expect(dead_code, reason = "admission webhooks are told")]
     pub(crate) caller: Identity,
+    /// The options as they were sent, for those who are told of the request.
+    pub(crate) given: Value,
+    /// Where webhooks leave what they say beside their verdict.
+    pub(crate) notes: Notes,
+    /// Whether the server asks itself, so that nobody else is asked.
+    pub(crate) internal: bool,
 }
 
 impl DeleteOptions {
@@ -51,6 +57,9 @@ impl DeleteOptions {
             resource_version: None,
             propagation: None,
             caller: Identity::admin(),
+            given: Value::Null,
+            notes: Notes::default(),
+            internal: true,
         }
     }
 }
@@ -78,6 +87,9 @@ impl Core {
             let mut live = codec::decode(&entry);
             at.kind.to_served(&mut live);
             check_preconditions(at, &live, options)?;
+            if !options.internal {
+                self.approve_delete(at, &live, options).await?;
+            }
             let mut object = live.clone();
             hold_for(&mut object, options.propagation);
             let expect = Expect::Revision(entry.modified);
@@ -114,6 +126,28 @@ impl Core {
             }
         }
         Err(ApiError::modified(&at.kind, &at.name))
+    }
+
+    /// Shows an object that is about to be deleted to the webhooks of both kinds.
+    async fn approve_delete(
+        &self,
+        at: &Address,
+        live: &Value,
+        options: &DeleteOptions,
+    ) -> Result<(), ApiError> {
+        let request = Request {
+            kind: &at.kind,
+            subresource: "",
+            namespace: at.told_namespace(),
+            name: &at.name,
+            operation: Operation::Delete,
+            dry_run: options.dry_run,
+            caller: &options.caller,
+            options: &options.given,
+            notes: &options.notes,
+        };
+        self.mutate(&request, None, Some(live)).await?;
+        self.approve(&request, None, Some(live)).await
     }
 
     /// Deletes every selected object; gives them as they were.

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Part;
+use crate::admission;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
@@ -24,7 +25,7 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Event => {}
+        Hook::None | Hook::Event | Hook::Webhooks => {}
         Hook::Immutable => fold_string_data(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
         Hook::Definition => definition::prepare(core, object, live, part),
@@ -42,6 +43,7 @@ pub(super) fn validate(
         Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
         Hook::Immutable => validate_immutable(object, live),
         Hook::Definition => definition::validate(core, object, live),
+        Hook::Webhooks => admission::validate(object, live),
     }
 }
 
@@ -74,14 +76,16 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Event | Hook::Immutable => {}
+        Hook::None | Hook::Event | Hook::Immutable | Hook::Webhooks => {}
     }
 }
 
 /// What follows a write.
 pub(super) fn written(core: &Core, kind: &Kind) {
-    if kind.hook == Hook::Definition {
-        core.registry.reload(&core.store);
+    match kind.hook {
+        Hook::Definition => core.registry.reload(&core.store),
+        Hook::Webhooks => core.admission.reload(&core.store),
+        Hook::None | Hook::Event | Hook::Immutable | Hook::Namespace => {}
     }
 }
 

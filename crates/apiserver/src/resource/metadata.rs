@@ -26,10 +26,16 @@ const KNOWN: [&str; 15] = [
     "uid",
 ];
 
-const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+/// What a name that is no DNS subdomain is told.
+pub(crate) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+/// What a value that no label may have is told.
+pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+/// What a key that no label may have is told.
+pub(crate) const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
+/// What a name that is no DNS-1035 label is told.
+pub(crate) const DNS_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 /// Drops fields that no metadata has, and names them.
 pub(super) fn prune(object: &mut Value) -> Vec<String> {
@@ -235,11 +241,17 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
     causes
 }
 
-fn is_qualified(key: &str) -> bool {
+/// Whether a text may be the key of a label.
+pub(crate) fn is_qualified(key: &str) -> bool {
     let (prefix, name) = key
         .split_once('/')
         .map_or((None, key), |(p, n)| (Some(p), n));
     prefix.is_none_or(is_dns_subdomain) && !name.is_empty() && is_label_word(name)
+}
+
+/// Whether a text is a DNS label that begins with a letter.
+pub(crate) fn is_dns_1035_label(text: &str) -> bool {
+    is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// Whether a text is a DNS label.
@@ -254,7 +266,7 @@ pub(super) fn is_dns_label(text: &str) -> bool {
 }
 
 /// Whether a text is a DNS name.
-pub(super) fn is_dns_subdomain(text: &str) -> bool {
+pub(crate) fn is_dns_subdomain(text: &str) -> bool {
     let part = |p: &str| {
         !p.is_empty()
             && p.bytes()

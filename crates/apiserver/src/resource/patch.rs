@@ -3,14 +3,14 @@
 use http::StatusCode;
 use serde_json::Value;
 
-use super::update::{Proposal, chain, check_preconditions};
+use super::update::{Proposal, check_preconditions};
 use super::{Address, Part, WriteOptions, Written, admit, unowned};
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
 use crate::patch::{self, PatchError};
 use crate::registry::Kind;
-use crate::status::ApiError;
+use crate::status::{ApiError, chain};
 
 /// What the body of a patch request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -66,7 +66,8 @@ impl Core {
     }
 }
 
-fn view(paths: &Scale, object: &Value) -> Value {
+/// The Scale of this object.
+pub(super) fn view(paths: &Scale, object: &Value) -> Value {
     let number = |path: &str| {
         meta::at_path(object, path)
             .and_then(Value::as_i64)
@@ -98,7 +99,8 @@ fn view(paths: &Scale, object: &Value) -> Value {
     scale
 }
 
-fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
+/// The object with the number of replicas that a Scale wants.
+pub(super) fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
     let replicas = scale.pointer("/spec/replicas").unwrap_or(&Value::Null);
     let replicas = match replicas {
         Value::Null => 0,

@@ -46,6 +46,38 @@ impl LabelSelector {
         }
     }
 
+    /// A selector in the form of an object, with `matchLabels` and `matchExpressions`; what is
+    /// malformed selects nothing.
+    pub(crate) fn of_object(object: &Value) -> Self {
+        let labels = object["matchLabels"].as_object().into_iter().flatten();
+        let mut requirements: Vec<Requirement> = labels
+            .map(|(key, value)| Requirement {
+                key: key.clone(),
+                operator: Operator::In(vec![value.as_str().unwrap_or_default().to_owned()]),
+            })
+            .collect();
+        let expressions = object["matchExpressions"].as_array().into_iter().flatten();
+        requirements.extend(expressions.map(|expression| {
+            let values = expression["values"].as_array().into_iter().flatten();
+            let values = values
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect();
+            let operator = match expression["operator"].as_str() {
+                Some("In") => Operator::In(values),
+                Some("NotIn") => Operator::NotIn(values),
+                Some("Exists") => Operator::Exists,
+                Some("DoesNotExist") => Operator::DoesNotExist,
+                _ => Operator::In(Vec::new()),
+            };
+            Requirement {
+                key: expression["key"].as_str().unwrap_or_default().to_owned(),
+                operator,
+            }
+        }));
+        Self(requirements)
+    }
+
     /// Whether there is no requirement.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -16,7 +16,7 @@ use crate::schema::{FieldError, FieldErrorKind, ListKind, Rule, Schema};
 const MAX_MESSAGE: usize = 5 * 1024;
 
 /// Every function that rules may call, registered once.
-static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
+pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
     let mut library = Context::default().with_all();
     // Rules say dyn() to silence a type checker that is not here.
     library.add_function("dyn", |value: cel::Value| Ok::<_, ExecutionError>(value));
@@ -262,7 +262,7 @@ fn rule_text(rule: &Rule) -> &str {
 }
 
 /// The faults that upstream has words for, in those words.
-fn error_text(error: &ExecutionError) -> String {
+pub(super) fn error_text(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
         ExecutionError::IndexOutOfBounds(cel::Value::Int(index)) => {

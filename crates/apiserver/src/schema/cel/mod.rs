@@ -9,6 +9,7 @@
 mod convert;
 mod escape;
 mod evaluate;
+mod expression;
 mod field_path;
 mod optional;
 mod scope;
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::parser::Parser;
+
+pub(crate) use expression::{Expression, Variables};
 
 use super::text::child_path;
 use super::{Rule, Schema, SchemaError};
@@ -148,11 +151,16 @@ fn parse(text: &str, path: &str) -> Result<IdedExpr, SchemaError> {
     if text.trim().is_empty() {
         return Err(refuse("the rule is empty".into()));
     }
+    parse_with(text, &["self", "oldSelf"]).map_err(refuse)
+}
+
+/// Reads an expression that may name these variables.
+fn parse_with(text: &str, variables: &[&str]) -> Result<IdedExpr, String> {
     let mut expression = Parser::new()
         .enable_optional_syntax(true)
         .parse(text)
-        .map_err(|errors| refuse(errors.to_string()))?;
-    scope::check(&expression).map_err(refuse)?;
+        .map_err(|errors| errors.to_string())?;
+    scope::check(&expression, variables)?;
     optional::rewrite(&mut expression);
     Ok(expression)
 }
