@@ -33,6 +33,8 @@ pub(crate) struct Core {
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// The certificate of the authority that vouches for this server, once it is served over TLS.
+    pub(crate) authority: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
 }
 
@@ -53,6 +55,7 @@ impl Core {
             admission,
             version,
             extra_metrics,
+            authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }
     }

@@ -139,7 +139,48 @@ impl ApiServer {
         pki: &Pki,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
+        self.announce(&listener).await;
+        let authority = Some(pki.ca_certificate().to_owned());
+        self.core.authority.send_replace(authority);
         tls::serve(self, listener, pki, shutdown).await
+    }
+
+    /// Says in the cluster where its API is, as clients look it up: the service `kubernetes`. It
+    /// has a port and no virtual address, because nothing here routes to one.
+    async fn announce(&self, listener: &TcpListener) {
+        let kind = self.core.registry.snapshot().find("", "v1", "services");
+        let (Some(kind), Ok(address)) = (kind, listener.local_addr()) else {
+            return;
+        };
+        let port = address.port();
+        let service = json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": "kubernetes",
+                "labels": {"component": "apiserver", "provider": "kubernetes"},
+            },
+            "spec": {
+                "type": "ClusterIP",
+                "clusterIP": "None",
+                "clusterIPs": ["None"],
+                "ports": [{"name": "https", "protocol": "TCP", "port": port, "targetPort": port}],
+                "sessionAffinity": "None",
+            },
+        });
+        let at = Address {
+            kind,
+            namespace: "default".into(),
+            name: "kubernetes".into(),
+        };
+        let options = WriteOptions::internal(MANAGER);
+        let written = self
+            .core
+            .patch(&at, Part::Main, PatchKind::Apply, &service, &options);
+        // Nobody needs the service to be served: a store that takes no writes is no reason to refuse.
+        if let Err(error) = written.await {
+            tracing::warn!(%error, "cannot write the service that tells of this API");
+        }
     }
 
     /// Ends every watch and the background work; for a program that is about to go.

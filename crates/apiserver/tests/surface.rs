@@ -144,3 +144,35 @@ async fn health_version_counters_and_reviews() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn services_tell_of_this_api_and_are_not_written() {
+    let server = server().await;
+    let home = tempfile::tempdir().unwrap();
+    let _serving = common::program::serve(&server, home.path()).await;
+    let one = "/api/v1/namespaces/default/services/kubernetes";
+    common::eventually(&server, &format!("GET {one}"), |code, service| {
+        code == 200 && service["spec"]["ports"][0]["port"].is_number()
+    })
+    .await;
+    let service = json!({"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}});
+    for line in [
+        "POST /api/v1/namespaces/default/services",
+        &format!("PUT {one}"),
+        &format!("DELETE {one}"),
+    ] {
+        let (code, status) = call(&server, line, Some(&service)).await;
+        assert_eq!(
+            (code, &status["reason"]),
+            (405, &json!("MethodNotAllowed")),
+            "{line}"
+        );
+    }
+    let resources = ok(&server, "GET /api/v1", None).await;
+    let entry = resources["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| r["name"] == "services");
+    assert_eq!(entry.unwrap()["verbs"], json!(["get", "list", "watch"]));
+}

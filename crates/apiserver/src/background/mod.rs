@@ -1,5 +1,5 @@
 //! What the server does by itself: it deletes what has lost its owners, empties what is being
-//! deleted, and lets events expire.
+//! deleted, lets events expire, and gives each namespace what every namespace has.
 //!
 //! One task watches everything that is written and keeps an index of owners; whatever a write
 //! may concern is looked at again, against the store as it is then. Nothing is remembered that
@@ -8,6 +8,7 @@
 mod collect;
 mod expire;
 mod index;
+mod provision;
 mod terminate;
 
 use std::collections::BTreeSet;
@@ -31,7 +32,7 @@ pub(crate) async fn run(core: Arc<Core>) {
     let stopped = core.stopped();
     tokio::select! {
         () = stopped => {}
-        () = work(&core) => {}
+        () = async { tokio::join!(work(&core), provision::run(&core)); } => {}
     }
 }
 

@@ -100,7 +100,7 @@ fn described(kinds: &[Arc<Kind>]) -> Vec<OpenApiKind<'_>> {
             schema: &kind.schema,
             status: kind.status,
             scale: kind.scale.is_some(),
-            verbs: crate::registry::VERBS,
+            verbs: kind.verbs(),
         })
         .collect()
 }

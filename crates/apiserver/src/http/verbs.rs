@@ -33,6 +33,9 @@ pub(super) async fn answer(
     if path.namespace.is_some() && !kind.namespaced {
         return Err(ApiError::no_such_path());
     }
+    if kind.read_only && call.method != Method::GET && call.method != Method::HEAD {
+        return Err(ApiError::method_not_allowed());
+    }
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
     let view = View {
         format: negotiate(accept)?,

@@ -108,6 +108,7 @@ struct SelectableField {
 struct Rules {
     generation: bool,
     unconditional_update: bool,
+    read_only: bool,
     hook: Hook,
     prefix: Option<String>,
     stored_api_version: Option<String>,
@@ -118,6 +119,7 @@ impl Default for Rules {
         Self {
             generation: true,
             unconditional_update: false,
+            read_only: false,
             hook: Hook::None,
             prefix: None,
             stored_api_version: None,
@@ -211,6 +213,7 @@ impl Spec {
                 renames: version.renames,
                 generation: rules.generation,
                 unconditional_update: rules.unconditional_update,
+                read_only: rules.read_only,
                 hook: rules.hook,
                 deprecation,
                 builtin,

@@ -49,6 +49,8 @@ pub struct Kind {
     pub generation: bool,
     /// Whether an update may leave out the resource version.
     pub unconditional_update: bool,
+    /// Whether only the server itself writes its objects.
+    pub read_only: bool,
     /// What happens around its writes beyond the generic rules.
     pub hook: Hook,
     /// What to warn clients of that use this version.
@@ -164,12 +166,15 @@ impl Kind {
 
     /// The verbs that discovery names.
     pub fn verbs(&self) -> &'static [&'static str] {
-        VERBS
+        if self.read_only { READING } else { VERBS }
     }
 }
 
-/// What can be done with every kind.
-pub(crate) const VERBS: &[&str] = &[
+/// What can be done with a kind that only the server writes.
+const READING: &[&str] = &["get", "list", "watch"];
+
+/// What can be done with every other kind.
+const VERBS: &[&str] = &[
     "delete",
     "deletecollection",
     "get",

@@ -42,7 +42,13 @@ pub async fn server_on(store: Store) -> ApiServer {
         crds: vec![widget_definition()],
         ..Options::default()
     };
-    ApiServer::new(store, options).await.unwrap()
+    let server = ApiServer::new(store, options).await.unwrap();
+    // The server is still writing at first; tests that count revisions start from rest.
+    for namespace in ["default", "kube-system", "vitistack-system"] {
+        let account = format!("GET /api/v1/namespaces/{namespace}/serviceaccounts/default");
+        eventually(&server, &account, |code, _| code == 200).await;
+    }
+    server
 }
 
 /// A widget of this name.
