@@ -36,7 +36,7 @@ impl Notes {
     }
 
     /// The annotations so far, in the order in which they came.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the audit log will ask"))]
+    #[expect(dead_code, reason = "the audit log will ask")]
     pub(crate) fn annotations(&self) -> Vec<(String, String)> {
         let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.annotations.clone()

@@ -186,6 +186,7 @@ impl Query {
             given: self.told_delete_options(body),
             notes: Notes::default(),
             internal: false,
+            collection: false,
         })
     }
 }

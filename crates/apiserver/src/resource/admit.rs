@@ -91,6 +91,7 @@ pub(super) fn shape(
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
+    metadata::drop_empty(object);
     schema::default(&kind.schema, object);
     Ok(warnings)
 }

@@ -46,6 +46,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) notes: Notes,
     /// Whether the server asks itself, so that nobody else is asked.
     pub(crate) internal: bool,
+    /// Whether the object is one of a collection, which webhooks are told of without a name.
+    pub(crate) collection: bool,
 }
 
 impl DeleteOptions {
@@ -60,6 +62,7 @@ impl DeleteOptions {
             given: Value::Null,
             notes: Notes::default(),
             internal: true,
+            collection: false,
         }
     }
 }
@@ -139,7 +142,7 @@ impl Core {
             kind: &at.kind,
             subresource: "",
             namespace: at.told_namespace(),
-            name: &at.name,
+            name: if options.collection { "" } else { &at.name },
             operation: Operation::Delete,
             dry_run: options.dry_run,
             caller: &options.caller,
@@ -159,6 +162,10 @@ impl Core {
         options: &DeleteOptions,
     ) -> Result<Vec<Value>, ApiError> {
         let listed = self.list(kind, namespace, selector, &ListOptions::default())?;
+        let options = &DeleteOptions {
+            collection: true,
+            ..options.clone()
+        };
         let mut deleted = Vec::new();
         for object in listed.into_objects(kind) {
             let at = Address {

@@ -126,14 +126,15 @@ fn cause(error: &(dyn StdError + 'static)) -> Option<Cause> {
         if let Some(tls) = error.downcast_ref::<rustls::Error>() {
             return Some(Cause::Tls(tls.clone()));
         }
-        if let Some(io) = error.downcast_ref::<io::Error>() {
-            // What TLS says comes wrapped into an error of the stream.
-            if let Some(tls) = io.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>()) {
-                return Some(Cause::Tls(tls.clone()));
-            }
+        // An error of a stream hides what it wraps from those who ask for its source.
+        let wrapped = error.downcast_ref::<io::Error>().and_then(|io| {
             found = Some(Cause::Io(io.kind()));
-        }
-        next = error.source();
+            io.get_ref()
+        });
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
     found
 }

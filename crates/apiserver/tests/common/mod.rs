@@ -9,7 +9,10 @@
     reason = "shared test code"
 )]
 
+pub mod both;
+pub mod hooks;
 pub mod program;
+pub mod real;
 
 use std::time::Duration;
 
