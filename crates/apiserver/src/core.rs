@@ -6,6 +6,8 @@ use machinist_store::Store;
 use tokio::sync::watch;
 
 use crate::admission::Admission;
+use crate::auth::rbac::Rbac;
+use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 
@@ -30,9 +32,12 @@ pub(crate) struct Core {
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
     pub(crate) admission: Admission,
+    pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// Who may do what.
+    pub(crate) rbac: Rbac,
     /// The certificate of the authority that vouches for this server, once it is served over TLS.
     pub(crate) authority: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
@@ -46,6 +51,7 @@ impl Core {
         version: String,
         extra_metrics: Option<ExtraMetrics>,
         admission: Admission,
+        limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
         Self {
@@ -53,8 +59,10 @@ impl Core {
             registry,
             metrics,
             admission,
+            gate: Gate::new(limits),
             version,
             extra_metrics,
+            rbac: Rbac::default(),
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }

@@ -10,6 +10,7 @@
 //! - `schema` judges objects, `table` and `openapi` describe them;
 //! - `admission` asks webhooks about writes, `conversion` turns versions into each other;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
+//! - `guard` bounds how much happens at once;
 //! - `tls` and `auth` decide who gets in.
 
 mod admission;
@@ -19,6 +20,7 @@ mod background;
 mod codec;
 mod conversion;
 mod core;
+mod guard;
 mod http;
 mod meta;
 mod metrics;
@@ -38,6 +40,7 @@ pub mod webhook;
 
 pub use crate::auth::Identity;
 pub use crate::core::ExtraMetrics;
+pub use crate::guard::Limits;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

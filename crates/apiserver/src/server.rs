@@ -14,8 +14,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::admission::Admission;
-use crate::auth::Identity;
+use crate::auth::{Identity, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
+use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
@@ -39,6 +40,8 @@ pub struct Options {
     pub extra_metrics: Option<ExtraMetrics>,
     /// Finds what answers for the services that webhook configurations name.
     pub services: Option<Arc<dyn Services>>,
+    /// How much the server takes at once, and how long it waits.
+    pub limits: Limits,
 }
 
 /// Why a server did not start.
@@ -88,23 +91,41 @@ impl ApiServer {
             version,
             extra_metrics,
             services,
+            limits,
         } = options;
         let version = if version.is_empty() {
             env!("CARGO_PKG_VERSION").to_owned()
         } else {
             version
         };
-        let admission = Admission::new(services);
-        let registry = Registry::new()?;
-        let core = Core::new(store, registry, version, extra_metrics, admission);
-        let core = Arc::new(core);
+        let core = Arc::new(Core::new(
+            store,
+            Registry::new()?,
+            version,
+            extra_metrics,
+            Admission::new(services),
+            limits,
+        ));
         core.registry.reload(&core.store);
         core.admission.reload(&core.store);
-        // Together, so that they share one commit of the store.
-        futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))).await?;
-        for definition in crds {
-            ensure_definition(&core, definition).await?;
-        }
+        // Together, so that they share commits of the store.
+        futures::try_join!(
+            futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),
+            async {
+                rbac::ensure_policy(&core, &crds)
+                    .await
+                    .map_err(|source| StartError::Prepare {
+                        what: "roles and bindings".into(),
+                        source,
+                    })
+            },
+            async {
+                for definition in &crds {
+                    ensure_definition(&core, definition.clone()).await?;
+                }
+                Ok(())
+            },
+        )?;
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,
@@ -188,6 +209,11 @@ impl ApiServer {
         self.core.stop();
     }
 
+    /// What the server takes at once, and how long it waits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.core.gate.limits
+    }
+
     /// The store under the server.
     pub fn store(&self) -> &Store {
         &self.core.store
@@ -265,6 +291,6 @@ where
         if let Some(closing) = &self.closing {
             request.extensions_mut().insert(closing.clone());
         }
-        Box::pin(async move { Ok(crate::http::handle(core, request).await) })
+        Box::pin(async move { Ok(crate::guard::handle(core, request).await) })
     }
 }

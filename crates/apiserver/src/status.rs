@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::registry::Kind;
 
+/// The reason of an answer that is not a Status.
+pub(crate) const NO_SUCH_PAGE: &str = "page not found";
+
 /// A refusal, as it goes over the wire.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
@@ -22,6 +25,8 @@ pub struct ApiError {
     pub details: Map<String, Value>,
     /// A token with which a list that expired can go on.
     pub continue_token: Option<String>,
+    /// Whether the details are shown even if they are empty.
+    pub bare: bool,
 }
 
 /// One violated field in an `Invalid` answer.
@@ -97,6 +102,7 @@ impl ApiError {
             message: message.into(),
             details: Map::new(),
             continue_token: None,
+            bare: false,
         }
     }
 
@@ -122,10 +128,23 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).on_resource(kind, name)
     }
 
-    /// No such path.
+    /// No such path in a version that is served.
     pub fn no_such_path() -> Self {
         let message = "the server could not find the requested resource";
-        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
+        Self {
+            bare: true,
+            ..Self::new(StatusCode::NOT_FOUND, "NotFound", message)
+        }
+    }
+
+    /// Whether this is [`ApiError::no_such_path`].
+    pub(crate) fn is_no_such_path(&self) -> bool {
+        self.reason == "NotFound" && self.bare
+    }
+
+    /// No such path, and nothing of the API near it: the answer is a line of text.
+    pub fn no_such_page() -> Self {
+        Self::new(StatusCode::NOT_FOUND, NO_SUCH_PAGE, "404 page not found\n")
     }
 
     /// The name is taken.
@@ -161,7 +180,10 @@ impl ApiError {
     /// The verb is not served on this path.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+        Self {
+            bare: true,
+            ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+        }
     }
 
     /// The object breaks its schema or the rules of its metadata.
@@ -245,6 +267,20 @@ impl ApiError {
         )
     }
 
+    /// The caller should come back later.
+    pub fn too_many_requests() -> Self {
+        let message = "Too many requests, please try again later.";
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+        error.details.insert("retryAfterSeconds".into(), json!(1));
+        error
+    }
+
+    /// The request took longer than it may.
+    pub fn timeout() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
+    }
+
     /// Nobody vouches for the caller.
     pub fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
@@ -280,7 +316,8 @@ impl ApiError {
         if let Some(token) = &self.continue_token {
             status["metadata"]["continue"] = token.clone().into();
         }
-        if !self.details.is_empty() {
+        // A Forbidden always has details, even when there is nothing to say in them.
+        if !self.details.is_empty() || self.bare || self.reason == "Forbidden" {
             status["details"] = Value::Object(self.details.clone());
         }
         status

@@ -176,7 +176,7 @@ async fn a_definition_is_served_at_once_and_until_it_is_gone() {
     check(
         &server,
         &[
-            (&format!("GET {WIDGETS}"), Value::Null, 404, json!({})),
+            (&format!("GET {WIDGETS}"), Value::Null, 404, json!("~page not found")),
             (&format!("POST {DEFINITIONS}"), widget_definition(), 201, json!({
                 "spec": {"names": {"listKind": "WidgetList"}, "conversion": {"strategy": "None"}},
                 "status": {
@@ -326,7 +326,7 @@ async fn one_event_has_two_faces() {
                 "apiVersion": "events.k8s.io/v1", "note": "what", "message": null, "regarding": {"name": "one"}, "reportingController": "tests",
             })),
             (&format!("PATCH+merge {new}/e"), json!({"note": "more"}), 200, json!({"note": "more"})),
-            ("GET /api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Done,involvedObject.uid%3Du", Value::Null, 200, json!({"items": [{"message": "more", "apiVersion": "v1"}]})),
+            ("GET /api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Done,involvedObject.uid%3Du", Value::Null, 200, json!({"items": [{"message": "more", "apiVersion": null}]})),
             (&format!("GET {new}?fieldSelector=regarding.name%3Dtwo"), Value::Null, 200, json!({"items": []})),
         ],
     )

@@ -43,9 +43,7 @@ async fn the_life_of_an_object() {
                 "details": {"name": "one", "group": "example.io", "kind": "widgets"},
             })),
             (&format!("DELETE {one}"), Value::Null, 404, json!({"reason": "NotFound"})),
-            ("GET /apis/example.io/v1/namespaces/default/gadgets", Value::Null, 404, json!({
-                "message": "the server could not find the requested resource",
-            })),
+            ("GET /apis/example.io/v1/namespaces/default/gadgets", Value::Null, 404, json!("~page not found")),
             (&format!("POST {one}"), widget("one"), 405, json!({"reason": "MethodNotAllowed"})),
         ],
     )

@@ -31,8 +31,8 @@ async fn discovery_in_both_forms() {
                     {"name": "widgets/scale", "group": "autoscaling", "version": "v1", "kind": "Scale"},
                 ],
             })),
-            ("GET /apis/example.io/v9", Value::Null, 404, json!({})),
-            ("GET /apis/nowhere.io", Value::Null, 404, json!({})),
+            ("GET /apis/example.io/v9", Value::Null, 404, json!("~page not found")),
+            ("GET /apis/nowhere.io", Value::Null, 404, json!("~page not found")),
         ],
     )
     .await;
@@ -139,7 +139,7 @@ async fn health_version_counters_and_reviews() {
                 json!({"status": {"userInfo": {"username": "machinist-admin"}}}),
             ),
             ("POST /version", Value::Null, 405, json!({})),
-            ("GET /nowhere", Value::Null, 404, json!({"kind": "Status"})),
+            ("GET /nowhere", Value::Null, 404, json!("~page not found")),
         ],
     )
     .await;

@@ -9,41 +9,15 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use machinist_apiserver::{Pki, tls};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 /// A client that trusts `pki`, with the certificate of `holder`, if any.
 fn client(pki: &Pki, holder: Option<&Pki>) -> TlsConnector {
-    let mut roots = RootCertStore::empty();
-    roots
-        .add(CertificateDer::from_pem_slice(pki.ca_certificate().as_bytes()).unwrap())
-        .unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots);
-    let config = match holder {
-        None => builder.with_no_client_auth(),
-        Some(holder) => {
-            let (certificate, key) = holder.admin_certificate();
-            let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
-            builder
-                .with_client_auth_cert(
-                    chain,
-                    PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
-                )
-                .unwrap()
-        }
-    };
-    TlsConnector::from(Arc::new(config))
+    common::tls::connector(pki, holder, &[])
 }
 
 /// Asks for a path; the answer as text, or how it failed.

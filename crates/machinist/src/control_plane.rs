@@ -57,6 +57,7 @@ impl ControlPlane {
                 crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
+                ..Options::default()
             };
             ApiServer::new(store.clone(), options)
                 .await

@@ -8,7 +8,6 @@ use super::condition::VARIABLES;
 use crate::meta::strings;
 use crate::resource::names;
 use crate::schema::cel::Expression;
-use crate::selector::is_label_word;
 use crate::status::Cause;
 
 mod client;
@@ -79,14 +78,16 @@ fn webhook(hook: &Value, path: &str, before: Option<&Value>, causes: &mut Vec<Ca
 }
 
 fn qualified_name(field: &str, name: &str, causes: &mut Vec<Cause>) {
-    let shown = format!("{name:?}");
     if name.is_empty() {
         causes.push(Cause::required(field, ""));
-    } else if !names::is_dns_subdomain(name) {
-        causes.push(Cause::invalid(field, &shown, names::SUBDOMAIN));
-    } else if name.split('.').count() < 3 {
-        let why = "should be a domain with at least three segments separated by dots";
-        causes.push(Cause::invalid(field, &shown, why));
+        return;
+    }
+    let mut why = names::dns_subdomain(name);
+    if why.is_empty() && name.split('.').count() < 3 {
+        why.push("should be a domain with at least three segments separated by dots".into());
+    }
+    if !why.is_empty() {
+        causes.push(Cause::invalid(field, &format!("{name:?}"), &why.join(",")));
     }
 }
 
@@ -212,12 +213,8 @@ fn review_versions(hook: &Value, field: &str, causes: &mut Vec<Cause>) {
                 &format!("{version:?}"),
                 "duplicate version",
             ));
-        } else if !names::is_dns_1035_label(version) {
-            causes.push(Cause::invalid(
-                &field,
-                &format!("{version:?}"),
-                names::DNS_1035,
-            ));
+        } else {
+            refuse(&field, version, names::dns_1035_label(version), causes);
         }
     }
     if !versions.iter().any(|v| matches!(*v, "v1" | "v1beta1")) {
@@ -234,8 +231,9 @@ fn selector(selector: &Value, path: &str, causes: &mut Vec<Cause>) {
     let labels = selector["matchLabels"].as_object().into_iter().flatten();
     let field = format!("{path}.matchLabels");
     for (key, value) in labels {
-        label_key(&field, key, causes);
-        label_value(&field, value.as_str().unwrap_or_default(), causes);
+        refuse(&field, key, names::qualified(key), causes);
+        let value = value.as_str().unwrap_or_default();
+        refuse(&field, value, names::label_value(value), causes);
     }
     let expressions = selector["matchExpressions"]
         .as_array()
@@ -262,27 +260,21 @@ fn selector(selector: &Value, path: &str, causes: &mut Vec<Cause>) {
             )),
         }
         let key = expression["key"].as_str().unwrap_or_default();
-        label_key(&format!("{path}.key"), key, causes);
+        refuse(&format!("{path}.key"), key, names::qualified(key), causes);
         for (at, value) in values.iter().enumerate() {
-            label_value(&format!("{field}[{at}]"), value, causes);
+            refuse(
+                &format!("{field}[{at}]"),
+                value,
+                names::label_value(value),
+                causes,
+            );
         }
     }
 }
 
-fn label_key(field: &str, key: &str, causes: &mut Vec<Cause>) {
-    if !names::is_qualified(key) {
-        causes.push(Cause::invalid(field, &format!("{key:?}"), names::QUALIFIED));
-    }
-}
-
-fn label_value(field: &str, value: &str, causes: &mut Vec<Cause>) {
-    if !is_label_word(value) {
-        causes.push(Cause::invalid(
-            field,
-            &format!("{value:?}"),
-            names::LABEL_VALUE,
-        ));
-    }
+fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
+    let shown = format!("{value:?}");
+    causes.extend(why.iter().map(|why| Cause::invalid(field, &shown, why)));
 }
 
 fn match_conditions(conditions: &Value, path: &str, causes: &mut Vec<Cause>) {
@@ -306,12 +298,8 @@ fn match_conditions(conditions: &Value, path: &str, causes: &mut Vec<Cause>) {
         let field = format!("{path}.name");
         if name.is_empty() {
             causes.push(Cause::required(&field, ""));
-        } else if !names::is_qualified(name) {
-            causes.push(Cause::invalid(
-                &field,
-                &format!("{name:?}"),
-                names::QUALIFIED,
-            ));
+        } else {
+            refuse(&field, name, names::qualified(name), causes);
         }
         if !name.is_empty() && !seen.insert(name) {
             causes.push(Cause::duplicate(&field, name));

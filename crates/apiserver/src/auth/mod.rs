@@ -4,9 +4,17 @@
 //! TLS listener, from the client's certificate, and in-process callers. A front proxy's headers
 //! or a bearer token are one more way to make one; the rest of the server does not change.
 
+pub(crate) mod attributes;
+pub(crate) mod rbac;
+
 use std::collections::BTreeMap;
 
 use x509_parser::prelude::{FromDer as _, X509Certificate};
+
+pub(crate) use attributes::{Action, Attributes};
+
+/// The group to which nothing is refused.
+pub(crate) const MASTERS: &str = "system:masters";
 
 /// A caller, as certificates and tokens name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

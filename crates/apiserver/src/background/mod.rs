@@ -5,6 +5,7 @@
 //! may concern is looked at again, against the store as it is then. Nothing is remembered that
 //! a restart would lose.
 
+mod aggregate;
 mod collect;
 mod expire;
 mod index;
@@ -32,7 +33,7 @@ pub(crate) async fn run(core: Arc<Core>) {
     let stopped = core.stopped();
     tokio::select! {
         () = stopped => {}
-        () = async { tokio::join!(work(&core), provision::run(&core)); } => {}
+        () = async { tokio::join!(work(&core), provision::run(&core), aggregate::run(&core)); } => {}
     }
 }
 

@@ -43,7 +43,12 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             }
             Ok(())
         }
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Webhooks => Ok(()),
+        Hook::None
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Role
+        | Hook::Binding
+        | Hook::Webhooks => Ok(()),
     }
 }
 

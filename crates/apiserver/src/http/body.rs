@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::guard::body_refusal;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -26,12 +27,13 @@ pub(crate) struct Decoded {
 
 /// The bytes of a body, unless there are too many.
 pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    if usize::try_from(body.size_hint().lower()).is_ok_and(|size| size > LIMIT) {
+        return Err(ApiError::too_large(LIMIT));
+    }
     match Limited::new(body, LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
-        Err(error) => Err(ApiError::bad_request(format!(
-            "the body could not be read: {error}"
-        ))),
+        Err(error) => Err(body_refusal(error.as_ref())),
     }
 }
 

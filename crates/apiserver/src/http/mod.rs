@@ -4,6 +4,7 @@
 //! as an [`Identity`] in the request's extensions, put there by whatever accepted the request.
 
 mod accept;
+mod access;
 mod body;
 mod discovery;
 mod health;
@@ -24,7 +25,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 pub(crate) use accept::Shape;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
-pub(crate) use respond::View;
+pub(crate) use respond::{View, error as refusal};
 
 use crate::admission::Notes;
 use crate::auth::Identity;
@@ -97,13 +98,14 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         notes: Notes::default(),
     };
     let (verb, resource) = labels(&call, &target);
-    let result = match &target {
-        Target::Resource(path) => resource_request(&call, path, body).await,
-        Target::Other(parts) => {
-            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            other_request(&call, &parts)
-        }
+    let result = match access::authorize(&call, parts.uri.path(), &target) {
+        Ok(()) => dispatch(&call, &target, body).await,
+        Err(refused) => Err(refused),
     };
+    let result = result.map_err(|error| match error {
+        error if error.is_no_such_path() && !is_builtin(&core, &target) => ApiError::no_such_page(),
+        error => error,
+    });
     let mut response = result.unwrap_or_else(|error| {
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
@@ -123,6 +125,16 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         started.elapsed(),
     );
     response
+}
+
+async fn dispatch(call: &Call, target: &Target, body: Body) -> Result<Response<Body>, ApiError> {
+    match target {
+        Target::Resource(path) => resource_request(call, path, body).await,
+        Target::Other(parts) => {
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            other_request(call, &parts)
+        }
+    }
 }
 
 async fn resource_request(
@@ -147,6 +159,23 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
         _ => health::answer(call, &snapshot, parts),
     }
+}
+
+/// Whether a path is below a group that is part of the server; of others nothing is said but
+/// that the page is not there.
+fn is_builtin(core: &Core, target: &Target) -> bool {
+    let group = match target {
+        Target::Resource(path) => path.group.as_str(),
+        Target::Other(parts) => match parts.as_slice() {
+            [root, ..] if root == "api" => "",
+            [root, group, ..] if root == "apis" => group.as_str(),
+            _ => return false,
+        },
+    };
+    let of_review = || review::REVIEWS.iter().any(|review| review.group == group);
+    let snapshot = core.registry.snapshot();
+    let mut kinds = snapshot.kinds().iter();
+    kinds.any(|kind| kind.builtin && kind.group == group) || of_review()
 }
 
 /// The verb and the resource for the counters.

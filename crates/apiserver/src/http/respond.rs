@@ -14,7 +14,7 @@ use crate::meta;
 use crate::registry::Document;
 use crate::registry::{Hook, Kind};
 use crate::resource::Listed;
-use crate::status::ApiError;
+use crate::status::{ApiError, NO_SUCH_PAGE};
 use crate::table::{self, IncludeObject};
 
 /// How objects are to be shown.
@@ -101,10 +101,30 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
         Hook::Webhooks => {
             json!({"webhooks": object["webhooks"].as_array().map_or(0, Vec::len)})
         }
-        Hook::None | Hook::Namespace | Hook::Definition => return object,
+        Hook::Binding => binding_cells(&object),
+        Hook::None | Hook::Namespace | Hook::Definition | Hook::Role => return object,
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);
     object
+}
+
+fn binding_cells(binding: &Value) -> Value {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let named = |kind: &str| {
+        let subjects = binding["subjects"].as_array().into_iter().flatten();
+        let names = subjects.filter(|s| s["kind"] == kind).map(|s| match kind {
+            "ServiceAccount" => format!("{}/{}", text(&s["namespace"]), text(&s["name"])),
+            _ => text(&s["name"]),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let role = &binding["roleRef"];
+    json!({
+        "role": format!("{}/{}", text(&role["kind"]), text(&role["name"])),
+        "users": named("User"),
+        "groups": named("Group"),
+        "accounts": named("ServiceAccount"),
+    })
 }
 
 /// A value as the body of an answer.
@@ -132,6 +152,10 @@ pub(crate) fn with_type(
 
 /// A refusal.
 pub(crate) fn error(error: &ApiError) -> Response<Body> {
+    if error.reason == NO_SUCH_PAGE {
+        let text = error.message.clone().into();
+        return with_type(error.code, "text/plain; charset=utf-8", text);
+    }
     let mut response = value(error.code, &error.to_status(), false);
     if let Some(seconds) = error
         .details
@@ -155,7 +179,7 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
         metadata["remainingItemCount"] = remaining.into();
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
-    if plain && kind.is_stored_form() {
+    if plain && kind.is_stored_form() && !kind.builtin {
         return with_type(
             StatusCode::OK,
             "application/json",
@@ -171,14 +195,25 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
             "metadata": metadata,
             "items": objects.iter().map(table::partial_metadata).collect::<Vec<_>>(),
         }),
-        Shape::Object => json!({
-            "kind": kind.list_kind,
-            "apiVersion": kind.api_version(),
-            "metadata": metadata,
-            "items": objects,
-        }),
+        Shape::Object => list_of(kind, &metadata, objects),
     };
     value(StatusCode::OK, &body, view.format.yaml)
+}
+
+/// A list of whole objects. Typed lists say once what their items are, in their own kind.
+pub(crate) fn list_of(kind: &Kind, metadata: &Value, mut objects: Vec<Value>) -> Value {
+    if kind.builtin {
+        for object in objects.iter_mut().filter_map(Value::as_object_mut) {
+            object.remove("apiVersion");
+            object.remove("kind");
+        }
+    }
+    json!({
+        "kind": kind.list_kind,
+        "apiVersion": kind.api_version(),
+        "metadata": metadata,
+        "items": objects,
+    })
 }
 
 /// The list without reading its items: what lies in the store is what is served.

@@ -60,9 +60,11 @@ pub(super) async fn answer(
                 }
                 Some("scale") => match &kind.scale {
                     Some(paths) => scale(call, &at, paths, body).await?,
-                    None => return Err(ApiError::no_such_path()),
+                    None if kind.builtin => return Err(ApiError::no_such_path()),
+                    None => return Err(at.not_found()),
                 },
-                Some(_) => return Err(ApiError::no_such_path()),
+                Some(_) if kind.builtin => return Err(ApiError::no_such_path()),
+                Some(_) => return Err(at.not_found()),
             }
         }
     };
@@ -110,13 +112,12 @@ async fn collection(
                 .core
                 .delete_collection(kind, namespace, &selector, &options)
                 .await?;
-            let list = json!({
-                "kind": kind.list_kind,
-                "apiVersion": kind.api_version(),
-                "metadata": {"resourceVersion": call.core.store.revision().to_string()},
-                "items": deleted,
-            });
+            let revision = call.core.store.revision().to_string();
+            let list = respond::list_of(kind, &json!({"resourceVersion": revision}), deleted);
             Ok(respond::value(StatusCode::OK, &list, view.format.yaml))
+        }
+        Method::PUT | Method::PATCH if !kind.builtin => {
+            Err(ApiError::bad_request("name must be provided"))
         }
         _ => Err(ApiError::method_not_allowed()),
     }

@@ -88,6 +88,10 @@ pub enum Hook {
     Event,
     /// A configuration says which webhooks are asked about writes.
     Webhooks,
+    /// Roles hold rules, which nobody may write who does not hold them.
+    Role,
+    /// Bindings give roles away.
+    Binding,
 }
 
 impl Kind {

@@ -147,10 +147,7 @@ pub(super) fn validate(
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), ApiError> {
-    let mut causes = metadata::validate(kind, object);
-    if let Some(live) = live {
-        causes.extend(metadata::validate_update(object, live));
-    }
+    let mut causes = metadata::validate(kind, object, live);
     causes.extend(hook::validate(core, kind, object, live));
     let errors = kind.validator.validate(object, live);
     causes.extend(

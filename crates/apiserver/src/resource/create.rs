@@ -67,6 +67,7 @@ impl Core {
                 schema::default(&kind.schema, &mut object);
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
+            hook::check_caller(self, kind, &object, None, &options.caller)?;
             admit::validate(self, kind, &object, None)?;
             if !options.internal {
                 let given = options.to_value(Operation::Create);

@@ -1,6 +1,7 @@
 //! The few built-ins whose writes mean more than storing an object: what is filled in before
 //! the write, what is checked beyond the schema, and what follows the write.
 
+mod access;
 mod definition;
 
 use base64::Engine as _;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::Part;
 use crate::admission;
+use crate::auth::Identity;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
@@ -25,7 +27,8 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Webhooks => {}
+        Hook::None | Hook::Event | Hook::Role | Hook::Webhooks => {}
+        Hook::Binding => access::prepare_binding(object),
         Hook::Immutable => fold_string_data(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
         Hook::Definition => definition::prepare(core, object, live, part),
@@ -42,8 +45,29 @@ pub(super) fn validate(
     match kind.hook {
         Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
         Hook::Immutable => validate_immutable(object, live),
+        Hook::Role => access::validate_role(kind, object),
+        Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
         Hook::Webhooks => admission::validate(object, live),
+    }
+}
+
+/// Refuses a write that the caller may make to the kind, but not with this content.
+pub(super) fn check_caller(
+    core: &Core,
+    kind: &Kind,
+    object: &Value,
+    live: Option<&Value>,
+    caller: &Identity,
+) -> Result<(), ApiError> {
+    match kind.hook {
+        Hook::Role | Hook::Binding => access::check_grant(core, kind, object, live, caller),
+        Hook::None
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Namespace
+        | Hook::Definition
+        | Hook::Webhooks => Ok(()),
     }
 }
 
@@ -76,7 +100,12 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Webhooks => {}
+        Hook::None
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Role
+        | Hook::Binding
+        | Hook::Webhooks => {}
     }
 }
 
@@ -85,7 +114,12 @@ pub(super) fn written(core: &Core, kind: &Kind) {
     match kind.hook {
         Hook::Definition => core.registry.reload(&core.store),
         Hook::Webhooks => core.admission.reload(&core.store),
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Namespace => {}
+        Hook::None
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Namespace
+        | Hook::Role
+        | Hook::Binding => {}
     }
 }
 

@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
+use super::names;
+use super::{FOREGROUND, ORPHAN};
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::selector::is_label_word;
 use crate::status::{ApiError, Cause};
 
 const KNOWN: [&str; 15] = [
@@ -25,17 +26,6 @@ const KNOWN: [&str; 15] = [
     "selfLink",
     "uid",
 ];
-
-/// What a name that is no DNS subdomain is told.
-pub(crate) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-/// What a value that no label may have is told.
-pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-/// What a key that no label may have is told.
-pub(crate) const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-
-/// What a name that is no DNS-1035 label is told.
-pub(crate) const DNS_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 /// Drops fields that no metadata has, and names them.
 pub(super) fn prune(object: &mut Value) -> Vec<String> {
@@ -126,41 +116,88 @@ fn mismatch(path: &str, expected: &str, found: &Value) -> ApiError {
     ))
 }
 
-/// What is wrong with the metadata of a new or changed object.
-pub(super) fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
+/// What is wrong with the metadata of an object that is about to be stored.
+pub(super) fn validate(kind: &Kind, object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let Some(live) = live else {
+        return validate_new(kind, object);
+    };
+    let mut causes = validate_update(object, live);
+    if kind.hook == Hook::Immutable {
+        // The typed kinds behind this hook are judged as a whole once more.
+        causes.extend(validate_new(kind, object));
+    }
+    causes
+}
+
+fn validate_new(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     validate_name(kind, object, &mut causes);
-    let quoted = |text: &str| format!("{text:?}");
+    validate_labels(object, &mut causes);
+    validate_owners(object, &mut causes);
+    let finalizers = meta::finalizers(object);
+    for finalizer in &finalizers {
+        refuse(
+            "metadata.finalizers",
+            finalizer,
+            names::qualified(finalizer),
+            &mut causes,
+        );
+    }
+    if finalizers.contains(&FOREGROUND) && finalizers.contains(&ORPHAN) {
+        let why = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
+        let shown = Value::from(finalizers).to_string();
+        causes.push(Cause::invalid("metadata.finalizers", &shown, &why));
+    }
+    validate_managers(object, &mut causes);
+    causes
+}
+
+fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
+    let shown = format!("{value:?}");
+    causes.extend(why.iter().map(|why| Cause::invalid(field, &shown, why)));
+}
+
+fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
+    let rule = match kind.hook {
+        Hook::Namespace => names::dns_label,
+        Hook::Role | Hook::Binding => names::path_segment,
+        _ => names::dns_subdomain,
+    };
+    let base = meta::text(object, "generateName");
+    if !base.is_empty() {
+        // A dash at the end is followed by what is drawn.
+        let masked = match base.strip_suffix('-') {
+            Some(rest) if !rest.is_empty() => {
+                let kept = rest.char_indices().next_back().map_or(0, |(at, _)| at);
+                format!("{}a", &rest[..kept])
+            }
+            _ => base.to_owned(),
+        };
+        refuse("metadata.generateName", base, rule(&masked), causes);
+    }
+    match meta::name(object) {
+        "" => causes.push(Cause::required(
+            "metadata.name",
+            "name or generateName is required",
+        )),
+        name => refuse("metadata.name", name, rule(name), causes),
+    }
+}
+
+fn validate_labels(object: &Value, causes: &mut Vec<Cause>) {
     let map = |field| {
-        object
-            .pointer(field)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
+        let map = object.pointer(field).and_then(Value::as_object);
+        map.into_iter().flatten()
     };
     for (key, value) in map("/metadata/labels") {
-        if !is_qualified(key) {
-            causes.push(Cause::invalid("metadata.labels", &quoted(key), QUALIFIED));
-        }
         let value = value.as_str().unwrap_or_default();
-        if !is_label_word(value) {
-            let why = if value.len() > 63 {
-                "must be no more than 63 bytes"
-            } else {
-                LABEL_VALUE
-            };
-            causes.push(Cause::invalid("metadata.labels", &quoted(value), why));
-        }
+        refuse("metadata.labels", key, names::qualified(key), causes);
+        refuse("metadata.labels", value, names::label_value(value), causes);
     }
     let mut size = 0;
     for (key, value) in map("/metadata/annotations") {
-        if !is_qualified(&key.to_lowercase()) {
-            causes.push(Cause::invalid(
-                "metadata.annotations",
-                &quoted(key),
-                QUALIFIED,
-            ));
-        }
+        let why = names::qualified(&key.to_lowercase());
+        refuse("metadata.annotations", key, why, causes);
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > 256 * 1024 {
@@ -171,131 +208,115 @@ pub(super) fn validate(kind: &Kind, object: &Value) -> Vec<Cause> {
             message,
         ));
     }
-    for (at, finalizer) in meta::finalizers(object).iter().enumerate() {
-        if !is_qualified(finalizer) {
-            causes.push(Cause::invalid(
-                &format!("metadata.finalizers[{at}]"),
-                &quoted(finalizer),
-                QUALIFIED,
-            ));
-        }
-    }
+}
+
+fn validate_owners(object: &Value, causes: &mut Vec<Cause>) {
+    const FIELD: &str = "metadata.ownerReferences";
     let owners = object
         .pointer("/metadata/ownerReferences")
         .and_then(Value::as_array);
-    let mut controllers = 0;
-    for (at, owner) in owners.into_iter().flatten().enumerate() {
-        for field in ["apiVersion", "kind", "name", "uid"] {
-            if owner[field].as_str().unwrap_or_default().is_empty() {
-                let path = format!("metadata.ownerReferences[{at}].{field}");
+    let mut first_controller: Option<String> = None;
+    for owner in owners.into_iter().flatten() {
+        let text = |field: &str| owner[field].as_str().unwrap_or_default();
+        let version = text("apiVersion").rsplit('/').next().unwrap_or_default();
+        if version.is_empty() {
+            let shown = format!("{:?}", text("apiVersion"));
+            let why = "version must not be empty";
+            causes.push(Cause::invalid(&format!("{FIELD}.apiVersion"), &shown, why));
+        }
+        for field in ["kind", "name", "uid"] {
+            if text(field).is_empty() {
+                let path = format!("{FIELD}.{field}");
                 causes.push(Cause::invalid(&path, "\"\"", "must not be empty"));
             }
         }
-        controllers += u32::from(owner["controller"] == true);
+        if (text("apiVersion"), text("kind")) == ("v1", "Event") {
+            let why = "/v1, Kind=Event is disallowed from being an owner";
+            causes.push(Cause::invalid(FIELD, &owner_text(owner), why));
+        }
+        if owner["controller"] == true {
+            let name = format!("{}/{}", text("kind"), text("name"));
+            match &first_controller {
+                None => first_controller = Some(name),
+                Some(first) => {
+                    let why = format!(
+                        "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
+                    );
+                    let all: Vec<_> = owners.into_iter().flatten().map(owner_text).collect();
+                    let shown = format!("[{}]", all.join(","));
+                    causes.push(Cause::invalid(FIELD, &shown, &why));
+                }
+            }
+        }
     }
-    if controllers > 1 {
-        let why = "Only one reference can have Controller set to true";
-        causes.push(Cause::invalid("metadata.ownerReferences", "[]", why));
-    }
-    causes
 }
 
-fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
-    let name = meta::name(object);
-    let generated = meta::text(object, "generateName");
-    if name.is_empty() {
-        if generated.is_empty() {
-            causes.push(Cause::required(
-                "metadata.name",
-                "name or generateName is required",
-            ));
+/// An owner with its fields in the order in which Kubernetes writes them.
+fn owner_text(owner: &Value) -> String {
+    let fields = ["apiVersion", "kind", "name", "uid"].map(|field| (field, true));
+    let optional = ["controller", "blockOwnerDeletion"].map(|field| (field, false));
+    let shown: Vec<String> = fields
+        .into_iter()
+        .chain(optional)
+        .filter_map(|(field, required)| match &owner[field] {
+            Value::Null if required => Some(format!("\"{field}\":\"\"")),
+            Value::Null => None,
+            value => Some(format!("\"{field}\":{value}")),
+        })
+        .collect();
+    format!("{{{}}}", shown.join(","))
+}
+
+fn validate_managers(object: &Value, causes: &mut Vec<Cause>) {
+    let entries = object
+        .pointer("/metadata/managedFields")
+        .and_then(Value::as_array);
+    for (at, entry) in entries.into_iter().flatten().enumerate() {
+        let path = format!("metadata.managedFields[{at}]");
+        let text = |field: &str| entry[field].as_str().unwrap_or_default();
+        if !matches!(text("operation"), "Apply" | "Update") {
+            let shown = format!("{:?}", text("operation"));
+            let why = "must be `Apply` or `Update`";
+            causes.push(Cause::invalid(&format!("{path}.operation"), &shown, why));
         }
-        return;
-    }
-    let is_label = kind.hook == Hook::Namespace;
-    let (valid, limit, why) = if is_label {
-        (is_dns_label(name), 63, LABEL)
-    } else {
-        (is_dns_subdomain(name), 253, SUBDOMAIN)
-    };
-    let shown = format!("{name:?}");
-    if name.len() > limit {
-        causes.push(Cause::invalid(
-            "metadata.name",
-            &shown,
-            &format!("must be no more than {limit} bytes"),
-        ));
-    }
-    if !valid {
-        causes.push(Cause::invalid("metadata.name", &shown, why));
+        if !matches!(text("fieldsType"), "" | "FieldsV1") {
+            let shown = format!("{:?}", text("fieldsType"));
+            let path = format!("{path}.fieldsType");
+            causes.push(Cause::invalid(&path, &shown, "must be `FieldsV1`"));
+        }
     }
 }
 
 /// What an update may not change, and what it may not do while the object is being deleted.
-pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
+fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    for field in ["name", "namespace", "uid"] {
-        let (new, old) = (meta::text(object, field), meta::text(live, field));
-        if new != old {
-            causes.push(Cause::invalid(
-                &format!("metadata.{field}"),
-                &format!("{new:?}"),
-                "field is immutable",
-            ));
-        }
-    }
     if meta::is_deleting(live) {
         let before = meta::finalizers(live);
-        let added: Vec<_> = meta::finalizers(object)
+        let mut added: Vec<_> = meta::finalizers(object)
             .into_iter()
             .filter(|f| !before.contains(f))
+            .map(|f| format!("{f:?}"))
             .collect();
+        added.sort();
         if !added.is_empty() {
-            let list: Vec<String> = added.iter().map(|f| format!("{f:?}")).collect();
             causes.push(Cause::forbidden(
                 "metadata.finalizers",
                 &format!(
                     "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-                    list.join(", ")
+                    added.join(", ")
                 ),
             ));
         }
     }
+    for field in ["name", "namespace", "uid"] {
+        let (new, old) = (meta::text(object, field), meta::text(live, field));
+        if new != old {
+            let why = "field is immutable".to_owned();
+            refuse(&format!("metadata.{field}"), new, vec![why], &mut causes);
+        }
+    }
+    validate_labels(object, &mut causes);
+    validate_owners(object, &mut causes);
+    validate_managers(object, &mut causes);
     causes
-}
-
-/// Whether a text may be the key of a label.
-pub(crate) fn is_qualified(key: &str) -> bool {
-    let (prefix, name) = key
-        .split_once('/')
-        .map_or((None, key), |(p, n)| (Some(p), n));
-    prefix.is_none_or(is_dns_subdomain) && !name.is_empty() && is_label_word(name)
-}
-
-/// Whether a text is a DNS label that begins with a letter.
-pub(crate) fn is_dns_1035_label(text: &str) -> bool {
-    is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
-}
-
-/// Whether a text is a DNS label.
-pub(super) fn is_dns_label(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= 63
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        && !text.starts_with('-')
-        && !text.ends_with('-')
-}
-
-/// Whether a text is a DNS name.
-pub(crate) fn is_dns_subdomain(text: &str) -> bool {
-    let part = |p: &str| {
-        !p.is_empty()
-            && p.bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !p.starts_with('-')
-            && !p.ends_with('-')
-    };
-    text.len() <= 253 && text.split('.').all(part)
 }

@@ -8,7 +8,8 @@ mod admit;
 mod create;
 mod delete;
 mod hook;
-pub(crate) mod metadata;
+mod metadata;
+pub(crate) mod names;
 mod patch;
 mod read;
 mod scale;
@@ -18,7 +19,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-pub(crate) use self::metadata as names;
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
@@ -26,7 +26,8 @@ pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
 
 use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};
-use crate::auth::Identity;
+use crate::auth::attributes::Resource;
+use crate::auth::{Action, Identity};
 use crate::meta;
 use crate::registry::{Hook, Kind};
 use crate::status::ApiError;
@@ -53,6 +54,21 @@ impl Address {
         } else {
             &self.namespace
         }
+    }
+
+    /// Something that a caller may want to do to the object.
+    pub(crate) fn action(&self, verb: &str) -> Action {
+        Action::on(
+            verb,
+            Resource {
+                group: self.kind.group.clone(),
+                version: self.kind.version.clone(),
+                resource: self.kind.plural.clone(),
+                subresource: String::new(),
+                namespace: self.namespace.clone(),
+                name: self.name.clone(),
+            },
+        )
     }
 
     /// The answer when there is no such object.

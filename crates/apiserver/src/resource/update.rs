@@ -91,7 +91,7 @@ impl Core {
                 apply::keep_times_if_unchanged(&live, &mut settled);
                 object = settled;
             }
-            self.conclude(&at.kind, &mut object, &live)?;
+            self.conclude(&at.kind, &mut object, &live, options)?;
             if !options.internal {
                 self.approve_part(at, part, options, &object, &live).await?;
             }
@@ -176,7 +176,14 @@ impl Core {
     }
 
     /// Counts the generation and judges the object.
-    fn conclude(&self, kind: &Kind, object: &mut Value, live: &Value) -> Result<(), ApiError> {
+    fn conclude(
+        &self,
+        kind: &Kind,
+        object: &mut Value,
+        live: &Value,
+        options: &WriteOptions,
+    ) -> Result<(), ApiError> {
+        hook::check_caller(self, kind, object, Some(live), &options.caller)?;
         if kind.generation && wants_differ(kind, object, live) {
             let next = meta::generation(live) + 1;
             meta::metadata_mut(object).insert("generation".into(), next.into());

@@ -22,7 +22,7 @@ pub use access::ListKind;
 pub use defaulting::default;
 pub use error::{FieldError, FieldErrorKind, SchemaError};
 pub use prune::prune;
-pub(crate) use text::{go_number, json_text};
+pub(crate) use text::{go_number, go_quote, json_text};
 pub use validate::{Validator, validate};
 
 /// One node of a structural schema, named as in `apiextensions.k8s.io/v1` JSONSchemaProps.

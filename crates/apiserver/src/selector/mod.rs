@@ -5,7 +5,7 @@ mod field;
 mod label;
 
 pub(crate) use field::FieldSelector;
-pub(crate) use label::{LabelSelector, is_label_word};
+pub(crate) use label::LabelSelector;
 
 use serde_json::Value;
 

@@ -1,26 +1,20 @@
-//! The listener: TLS with a client certificate, HTTP/1.1 and HTTP/2, limits, and a clean end.
+//! The listener: TLS with a client certificate, a number of connections, and a clean end. What
+//! happens on a connection is left to `connection`.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
+use super::connection::{self, Failure};
 use super::pki::{Pki, PkiError};
 use crate::ApiServer;
 use crate::auth::Identity;
 use crate::core::Closing;
 
-/// Connections that are open at once; more wait in the system's queue.
-const CONNECTIONS: usize = 4096;
-/// How long a client may take for its handshake or its headers.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long open requests may take when the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -79,9 +73,9 @@ pub(crate) async fn serve(
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Address)?;
     let acceptor = TlsAcceptor::from(pki.server_config(address)?);
-    let graceful = GracefulShutdown::new();
     let closing = tokio::sync::watch::Sender::new(false);
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    let most = server.limits().connections;
+    let slots = Arc::new(Semaphore::new(most));
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = async {
@@ -102,56 +96,41 @@ pub(crate) async fn serve(
             },
         };
         let (server, acceptor) = (server.clone(), acceptor.clone());
-        let (watcher, closing) = (graceful.watcher(), Closing(closing.subscribe()));
+        let closing = Closing(closing.subscribe());
         tokio::spawn(async move {
             let _slot = slot;
-            if let Err(error) = connection(&server, &acceptor, stream, watcher, closing).await {
+            if let Err(error) = accept(&server, &acceptor, stream, closing).await {
                 tracing::debug!(error = error.as_ref(), "a connection ended early");
             }
         });
     }
     drop(listener);
     closing.send_replace(true);
-    if tokio::time::timeout(FAREWELL, graceful.shutdown())
-        .await
-        .is_err()
-    {
+    let all = slots.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    if tokio::time::timeout(FAREWELL, all).await.is_err() {
         tracing::warn!("some connections did not end in time and were cut");
     }
     Ok(())
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-async fn connection(
+/// The handshake, and then the connection.
+async fn accept(
     server: &ApiServer,
     acceptor: &TlsAcceptor,
     stream: TcpStream,
-    watcher: hyper_util::server::graceful::Watcher,
     closing: Closing,
 ) -> Result<(), Failure> {
+    let limits = server.limits();
     stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
-    let certificates = stream.get_ref().1.peer_certificates();
+    let stream = tokio::time::timeout(limits.handshake_time, acceptor.accept(stream)).await??;
+    let (_, session) = stream.get_ref();
     // The handshake requires a certificate, so its absence would be a fault of ours.
-    let leaf = certificates
+    let leaf = session
+        .peer_certificates()
         .and_then(<[_]>::first)
         .ok_or("the client showed no certificate")?;
     let identity = Identity::from_certificate(leaf)?;
-    let service = TowerToHyperService::new(server.service_until(identity, closing));
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(Duration::from_secs(30))
-        .keep_alive_timeout(PATIENCE)
-        .max_concurrent_streams(1000);
-    let connection = builder
-        .serve_connection_with_upgrades(TokioIo::new(stream), service)
-        .into_owned();
-    watcher.watch(connection).await
+    let http2 = session.alpn_protocol() == Some(b"h2");
+    let service = server.service_until(identity, closing.clone());
+    connection::serve(stream, http2, service, limits, closing).await
 }

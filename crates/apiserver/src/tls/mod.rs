@@ -1,6 +1,7 @@
 //! The server on a socket: certificates of its own, and a listener that lets nobody in who does
 //! not hold one.
 
+mod connection;
 mod files;
 mod listen;
 mod pki;

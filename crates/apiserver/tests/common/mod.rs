@@ -13,6 +13,7 @@ pub mod both;
 pub mod hooks;
 pub mod program;
 pub mod real;
+pub mod tls;
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use axum::body::Body;
 use futures::StreamExt as _;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
-use machinist_apiserver::{ApiServer, Identity, Options, Store};
+use machinist_apiserver::{ApiServer, Identity, Limits, Options, Store};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -41,8 +42,14 @@ pub async fn server() -> ApiServer {
 
 /// A server on a store that serves widgets.
 pub async fn server_on(store: Store) -> ApiServer {
+    server_with(store, Limits::default()).await
+}
+
+/// A server that serves widgets within limits.
+pub async fn server_with(store: Store, limits: Limits) -> ApiServer {
     let options = Options {
         crds: vec![widget_definition()],
+        limits,
         ..Options::default()
     };
     let server = ApiServer::new(store, options).await.unwrap();
@@ -107,6 +114,27 @@ pub async fn answer(response: Response<Body>) -> (u16, Value) {
 /// Calls the server.
 pub async fn call(server: &ApiServer, line: &str, body: Option<&Value>) -> (u16, Value) {
     answer(send(server, request(line, body)).await).await
+}
+
+/// A caller of this name in these groups, beside those that every caller is in.
+pub fn user(name: &str, groups: &[&str]) -> Identity {
+    let groups = groups.iter().chain(&["system:authenticated"]);
+    Identity {
+        user: name.into(),
+        groups: groups.map(|group| (*group).to_owned()).collect(),
+        ..Identity::default()
+    }
+}
+
+/// Calls the server as somebody.
+pub async fn call_as(
+    server: &ApiServer,
+    who: &Identity,
+    line: &str,
+    body: Option<&Value>,
+) -> (u16, Value) {
+    let service = server.service(who.clone());
+    answer(service.oneshot(request(line, body)).await.unwrap()).await
 }
 
 /// Calls the server with an `Accept` header.

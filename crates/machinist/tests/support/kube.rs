@@ -16,12 +16,15 @@ use kube::{
 use super::{Sandbox, peers, wait::wait_for};
 
 const TOKEN: &str = "a-token-of-a-test";
+const CONTROLLERS: &str = "namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller,clusterrole-aggregation-controller";
 
 /// A real Kubernetes API; it ends when this is dropped.
 pub struct Cluster {
     /// In the order of their start.
     servers: Vec<Child>,
     directory: PathBuf,
+    port: u16,
+    etcd_port: u16,
 }
 
 impl Cluster {
@@ -31,13 +34,48 @@ impl Cluster {
         let mut cluster = Cluster {
             servers: Vec::new(),
             directory: sandbox.path("cluster"),
+            port: 0,
+            etcd_port: 0,
         };
         fs::create_dir(&cluster.directory).unwrap();
-        let etcd = cluster.start_etcd(&assets);
-        let port = cluster.start_apiserver(&assets, etcd);
-        cluster.write_kubeconfig(port);
+        cluster.etcd_port = cluster.start_etcd(&assets);
+        cluster.port = cluster.start_apiserver(&assets, cluster.etcd_port);
+        cluster.write_kubeconfig(cluster.port);
         cluster.await_ready();
         Some(cluster)
+    }
+
+    /// The same with the controllers that need no nodes: namespaces end, garbage is collected.
+    pub fn with_controllers(sandbox: &Sandbox) -> Option<Cluster> {
+        let mut cluster = Cluster::start(sandbox)?;
+        let assets = peers::peer("KUBEBUILDER_ASSETS")?;
+        let mut command = Command::new(assets.join("kube-controller-manager"));
+        command.arg("--kubeconfig").arg(cluster.kubeconfig());
+        command.args(["--controllers", CONTROLLERS]);
+        command.args(["--leader-elect=false", "--secure-port", "0"]);
+        command
+            .arg("--service-account-private-key-file")
+            .arg(cluster.directory.join("service-account.key"));
+        command
+            .arg("--root-ca-file")
+            .arg(cluster.directory.join("certificates/apiserver.crt"));
+        cluster.spawn("kube-controller-manager", command);
+        Some(cluster)
+    }
+
+    /// Where it serves.
+    pub fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.port)
+    }
+
+    /// Where its etcd listens.
+    pub fn etcd_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.etcd_port)
+    }
+
+    /// The bearer token of its administrator.
+    pub fn token(&self) -> &'static str {
+        TOKEN
     }
 
     /// A kubeconfig for its administrator.

@@ -96,8 +96,12 @@ fn validate_path(path: &str, field: &str, causes: &mut Vec<Cause>) {
     {
         if step.is_empty() {
             refuse(&format!("segment[{at}] may not be empty"));
-        } else if !names::is_dns_subdomain(step) {
-            refuse(&format!("segment[{at}]: {}", names::SUBDOMAIN));
+        }
+        let why = names::dns_subdomain(step)
+            .into_iter()
+            .filter(|_| !step.is_empty());
+        for why in why {
+            refuse(&format!("segment[{at}]: {why}"));
         }
     }
 }
