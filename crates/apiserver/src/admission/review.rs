@@ -25,22 +25,12 @@ pub(super) struct Answer {
     pub(super) warnings: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Wire {
     api_version: String,
     kind: String,
     response: Option<Response>,
-}
-
-impl Default for Wire {
-    fn default() -> Self {
-        Self {
-            api_version: String::new(),
-            kind: String::new(),
-            response: None,
-        }
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
