@@ -56,10 +56,10 @@ image-check: image ## Boot the guest image and check what Machinist relies on
 	@images/guest/check.sh
 
 .PHONY: bench
-bench: ## Measure start-up, overhead and memory beside kube-apiserver and plain QEMU
+bench: ## Measure start-up, load and memory beside kube-apiserver, and overhead beside plain QEMU
 	@scripts/setup.sh test
 	@images/guest/build.sh >/dev/null
-	@$(PEERS); cargo xtask bench
+	@$(PEERS); cargo run --release --locked --quiet --package xtask -- bench $(BENCH)
 
 .PHONY: lint
 lint: ## Clippy, shellcheck, and licences and advisories of the dependencies

@@ -32,7 +32,7 @@ enum Command {
     },
     /// Check that crds/ and schemas/ are as the types say and that Kubernetes accepts them
     VerifyCrds,
-    /// Measure start-up, overhead and memory beside kube-apiserver and plain QEMU
+    /// Measure start-up, load and memory beside kube-apiserver, and overhead beside plain QEMU
     Bench(bench::Flags),
     /// Write down when a process starts, then become the program that a script names
     #[command(hide = true)]

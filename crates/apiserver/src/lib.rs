@@ -41,6 +41,7 @@ pub mod webhook;
 pub use crate::auth::Identity;
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
+pub use crate::http::BACKUP_PATH;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

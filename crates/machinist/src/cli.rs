@@ -60,6 +60,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Show the serial console of a machine on this host, and type into it
     Console(Console),
+    /// Write everything that a control plane knows into one file, whether it runs or not
+    Backup(Backup),
+    /// Make a control plane from a backup
+    Restore(Restore),
     /// Run the engine against a Kubernetes cluster
     Operator(Operator),
     /// Print every CustomResourceDefinition as YAML
@@ -77,6 +81,8 @@ impl Command {
             | Command::Down(_)
             | Command::Demo(_)
             | Command::Console(_)
+            | Command::Backup(_)
+            | Command::Restore(_)
             | Command::Crds
             | Command::Version => "warn",
         }
@@ -115,6 +121,9 @@ pub(crate) struct Up {
     /// Also write the kubeconfig here
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
+    /// Serve the API from the store alone, without engine and providers: nothing acts on machines
+    #[arg(long, conflicts_with = "filename")]
+    pub(crate) api_only: bool,
     /// Manifests to apply, as files or `-` for standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) filename: Vec<PathBuf>,
@@ -167,6 +176,27 @@ pub(crate) struct Console {
     pub(crate) dump: bool,
 }
 
+/// Flags of `backup`.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The file to write; one that exists is replaced
+    pub(crate) file: PathBuf,
+}
+
+/// Flags of `restore`.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The backup to read
+    pub(crate) file: PathBuf,
+    /// Restore although there is a control plane in the directory; it is kept beside the new one
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Flags of `operator`.
 #[derive(Debug, Args)]
 pub(crate) struct Operator {
@@ -199,7 +229,9 @@ mod tests {
         let mut command = Cli::command().term_width(100);
         command.build();
         let mut text = command.render_help().to_string();
-        for name in ["up", "down", "demo", "console", "operator"] {
+        for name in [
+            "up", "down", "demo", "console", "backup", "restore", "operator",
+        ] {
             let verb = command.find_subcommand_mut(name).expect("the verb exists");
             text.push_str(&format!(
                 "\n=== {name} ===\n{}",

@@ -44,6 +44,15 @@ pub(crate) struct ControlPlane {
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
     pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, true).await
+    }
+
+    /// The same without the engine: objects are kept and served, and nothing acts on them.
+    pub(crate) async fn start_api(dir: &DataDir) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, false).await
+    }
+
+    async fn begin(dir: &DataDir, with_engine: bool) -> Outcome<ControlPlane> {
         let pki = dir.pki();
         let pki = tokio::task::spawn_blocking(move || Pki::load_or_create(&pki));
         let store = Store::open(&dir.store(), machinist_store::Options::default())
@@ -75,6 +84,10 @@ impl ControlPlane {
         };
         let stop = stopped(&shutdown);
         let engine = tokio::spawn(async move {
+            if !with_engine {
+                stop.await;
+                return Ok(());
+            }
             let outcome = engine.run(stop).await;
             outcome.map_err(|e| failure::internal("the engine ended", e))
         });

@@ -107,6 +107,7 @@ impl DataDir {
             Err(TryLockError::Error(e)) => return Err(failure::configuration(at("lock"), e)),
         }
         self.check_format()?;
+        self.finish_restore()?;
         Ok(Claim { file })
     }
 
@@ -176,19 +177,22 @@ impl Claim {
 
 /// Writes a file that only its owner may read, whole or not at all.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> Outcome {
+    write_file(path, content)
+        .map_err(|e| failure::configuration(format!("could not write {}", path.display()), e))
+}
+
+/// The same for callers with words of their own.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let temporary = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(|e| failure::configuration(format!("could not write {}", path.display()), e))
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)
 }
 
 fn images(flag: Option<&Path>) -> Outcome<PathBuf> {

@@ -4,6 +4,7 @@
 //! environment; everything that does lives here. Errors fold into a few kinds at this
 //! edge, and the kind fixes the exit code.
 
+mod backup_file;
 mod cli;
 mod commands;
 mod control_plane;
@@ -14,6 +15,7 @@ mod failure;
 mod logging;
 mod manifests;
 mod progress;
+mod staged_restore;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,8 @@ async fn run(command: Command) -> failure::Outcome {
         Command::Up(flags) => commands::up::run(flags).await,
         Command::Down(flags) => commands::down::run(flags).await,
         Command::Demo(flags) => commands::demo::run(flags).await,
+        Command::Backup(flags) => commands::backup::run(flags).await,
+        Command::Restore(flags) => commands::restore::run(flags).await,
         Command::Console(flags) => commands::console::run(flags).await,
         Command::Operator(flags) => commands::operator::run(flags).await,
         Command::Crds => commands::crds::run(),

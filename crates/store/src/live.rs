@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::{Batch, Change, Loaded};
 use crate::error::WatchError;
@@ -24,7 +25,7 @@ impl Live {
     pub(crate) fn new(loaded: Loaded) -> Self {
         Self {
             entries: loaded.entries,
-            ring: Ring::new(loaded.changes, loaded.compacted),
+            ring: Ring::new(loaded.changes, loaded.compacted, Instant::now()),
             revision: loaded.revision,
         }
     }
@@ -109,7 +110,7 @@ impl Live {
     }
 
     /// Makes a durable batch visible; gives back what was trimmed, to be freed by the caller.
-    pub(crate) fn apply(&mut self, batch: Batch) -> Vec<Change> {
+    pub(crate) fn apply(&mut self, batch: Batch, now: Instant) -> Vec<Change> {
         for change in &batch.changes {
             match change.entry_after() {
                 Some(entry) => {
@@ -121,7 +122,7 @@ impl Live {
             }
         }
         self.revision = batch.revision;
-        self.ring.advance(batch.changes, batch.compacted)
+        self.ring.advance(batch.changes, batch.compacted, now)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a caller may choose about a store.
 
+use std::time::Duration;
+
 /// Choices for a store; the default suits a control plane of some 100,000 objects.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -8,6 +10,9 @@ pub struct Options {
     /// How many bytes of keys and values the kept events may name, so that a run of large values
     /// cannot fill the memory. The events of the newest group are kept whatever their size.
     pub keep_bytes: u64,
+    /// How long past events are kept; the next write after that lets them go. What was read at
+    /// start counts from then.
+    pub keep_for: Duration,
     /// The identity of a store that is created now; made at random when absent. A store that
     /// already exists keeps the one it has.
     pub uid: Option<String>,
@@ -17,7 +22,9 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             keep_events: 100_000,
-            keep_bytes: 256 << 20,
+            keep_bytes: 128 << 20,
+            // As long as Kubernetes keeps them.
+            keep_for: Duration::from_secs(300),
             uid: None,
         }
     }

@@ -4,6 +4,7 @@
 //! not a place, so nothing here knows them).
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use crate::backend::Change;
 use crate::error::WatchError;
@@ -16,15 +17,22 @@ pub(crate) struct Ring {
     changes: VecDeque<Change>,
     compacted: Revision,
     bytes: u64,
+    /// What the newest revision was at some moments, oldest first.
+    marks: VecDeque<(Instant, Revision)>,
 }
 
+/// How far apart the moments are; history is kept longer by this at most.
+const BETWEEN_MARKS: Duration = Duration::from_secs(5);
+
 impl Ring {
-    pub(crate) fn new(changes: Vec<Change>, compacted: Revision) -> Self {
+    pub(crate) fn new(changes: Vec<Change>, compacted: Revision, now: Instant) -> Self {
+        let newest = changes.last().map_or(compacted, |change| change.revision);
         let bytes = changes.iter().map(Change::weight).sum();
         Self {
             changes: changes.into(),
             compacted,
             bytes,
+            marks: [(now, newest)].into(),
         }
     }
 
@@ -61,7 +69,11 @@ impl Ring {
         incoming: &[Change],
         at_least: Revision,
         limits: &Options,
+        now: Instant,
     ) -> Revision {
+        let is_old = |(at, _): &&(Instant, Revision)| now.duration_since(*at) >= limits.keep_for;
+        let old = self.marks.iter().take_while(is_old).last();
+        let at_least = at_least.max(old.map_or(Revision::ZERO, |(_, revision)| *revision));
         let mut count = self.changes.len() + incoming.len();
         let mut bytes = self.bytes + incoming.iter().map(Change::weight).sum::<u64>();
         let mut point = self.compacted;
@@ -86,7 +98,22 @@ impl Ring {
 
     /// Appends changes and trims; the trimmed are given back so that they are freed outside of
     /// any lock.
-    pub(crate) fn advance(&mut self, changes: Vec<Change>, compacted: Revision) -> Vec<Change> {
+    pub(crate) fn advance(
+        &mut self,
+        changes: Vec<Change>,
+        compacted: Revision,
+        now: Instant,
+    ) -> Vec<Change> {
+        let last = self.marks.back();
+        if let Some(newest) = changes.last()
+            && last.is_none_or(|(at, _)| now.duration_since(*at) >= BETWEEN_MARKS)
+        {
+            self.marks.push_back((now, newest.revision));
+        }
+        // One is left, so that the next is not made too soon.
+        while self.marks.len() > 1 && self.marks[0].1 <= compacted {
+            self.marks.pop_front();
+        }
         let gone = self.changes.partition_point(|c| c.revision <= compacted);
         let trimmed: Vec<Change> = self.changes.drain(..gone).collect();
         self.compacted = compacted;
@@ -94,5 +121,53 @@ impl Ring {
         self.bytes += changes.iter().map(Change::weight).sum::<u64>();
         self.changes.extend(changes);
         trimmed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(revision: u64) -> Change {
+        Change {
+            key: "k".into(),
+            value: Some(bytes::Bytes::new()),
+            created: Revision(1),
+            revision: Revision(revision),
+            previous: None,
+        }
+    }
+
+    #[test]
+    fn what_is_older_than_wanted_is_trimmed_by_the_next_write() {
+        let limits = Options {
+            keep_for: Duration::from_secs(60),
+            ..Options::default()
+        };
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut ring = Ring::new(vec![change(1)], Revision::ZERO, start);
+        let mut write = |revision: u64, seconds| {
+            let incoming = vec![change(revision)];
+            let point = ring.trim_point(&incoming, Revision::ZERO, &limits, at(seconds));
+            ring.advance(incoming, point, at(seconds));
+            point.0
+        };
+        assert_eq!(
+            write(2, 1),
+            0,
+            "too soon after the start for a moment of its own"
+        );
+        assert_eq!(write(3, 30), 0);
+        assert_eq!(write(4, 59), 0);
+        assert_eq!(write(5, 60), 1, "what was there at the start is old");
+        assert_eq!(write(6, 89), 1);
+        assert_eq!(
+            write(7, 90),
+            3,
+            "what was there after 30 s is old, also what came before it"
+        );
+        assert_eq!(write(8, 1000), 6);
+        assert_eq!(write(9, 1001), 6);
     }
 }

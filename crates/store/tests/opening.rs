@@ -50,11 +50,14 @@ async fn what_is_made_is_private() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
     assert_eq!(mode(&inner.join("store.redb")), 0o600);
-    let names: Vec<_> = std::fs::read_dir(&inner)
+    let mut names: Vec<_> = std::fs::read_dir(&inner)
         .unwrap()
         .map(|e| e.unwrap().file_name())
         .collect();
-    assert_eq!(names, ["store.redb"], "nothing else is left behind");
+    names.sort();
+    let expected = ["journal.0", "store.redb"];
+    assert_eq!(names, expected, "nothing else is left behind");
+    assert_eq!(mode(&inner.join("journal.0")), 0o600);
 }
 
 #[tokio::test]
@@ -82,7 +85,7 @@ async fn a_newer_format_is_refused_and_left_as_it_is() {
         error,
         OpenError::Newer {
             found: 7,
-            supported: 1,
+            supported: 2,
             ..
         }
     ));

@@ -22,6 +22,8 @@ pub(super) enum Unit {
     Seconds,
     Milliseconds,
     Mebibytes,
+    /// A rate: more is better.
+    PerSecond,
 }
 
 /// What was promised.
@@ -29,6 +31,8 @@ pub(super) enum Unit {
 pub(super) enum Target {
     /// At most the peer's value divided by this.
     Fraction(f64),
+    /// At least the peer's value times this.
+    Times(f64),
     /// At most this much more than the peer's value.
     More(f64),
     /// Below this, whatever anybody else does.
@@ -51,6 +55,7 @@ impl Figure {
         let ours = self.ours();
         match self.target {
             Target::Fraction(part) => self.theirs().map(|theirs| ours * part <= theirs),
+            Target::Times(times) => self.theirs().map(|theirs| ours >= theirs * times),
             Target::More(more) => self.theirs().map(|theirs| ours - theirs <= more),
             Target::Below(limit) => Some(ours < limit),
             Target::Told => None,
@@ -64,6 +69,7 @@ impl Figure {
             (Some(theirs), Target::More(_)) => {
                 format!("{:+.1}{}", self.ours() - theirs, self.unit)
             }
+            (Some(theirs), Target::Times(_)) => format!("{:.1}x", self.ours() / theirs),
             (Some(theirs), _) => format!("1/{:.1}", theirs / self.ours()),
         }
     }
@@ -72,6 +78,7 @@ impl Figure {
     pub(super) fn promise(&self) -> String {
         match self.target {
             Target::Fraction(part) => format!("at most 1/{part}"),
+            Target::Times(times) => format!("at least {times}x"),
             Target::More(more) => format!("at most {more}{} more", self.unit),
             Target::Below(limit) => format!("below {limit}{}", self.unit),
             Target::Told => "-".to_owned(),
@@ -98,6 +105,7 @@ impl fmt::Display for Unit {
             Unit::Seconds => " s",
             Unit::Milliseconds => " ms",
             Unit::Mebibytes => " MiB",
+            Unit::PerSecond => "/s",
         })
     }
 }
@@ -111,6 +119,15 @@ pub(super) fn median(values: &[f64]) -> f64 {
         (middle, 0) => f64::midpoint(sorted[middle - 1], sorted[middle]),
         (middle, _) => sorted[middle],
     }
+}
+
+/// The value below which so many percent of the values lie.
+pub(super) fn percentile(values: &[f64], percent: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (sorted.len() as f64 * percent / 100.0).ceil() as usize;
+    let found = sorted.get(rank.saturating_sub(1));
+    found.copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
@@ -142,6 +159,22 @@ mod tests {
         assert_eq!(kept(300.1, Target::More(100.0)), Some(false));
         assert_eq!(kept(40.0, Target::Below(40.0)), Some(false));
         assert_eq!(kept(1.0, Target::Told), None);
+    }
+
+    #[test]
+    fn a_rate_is_better_when_it_is_higher() {
+        let rate = |ours| figure(ours, 100.0, Target::Times(3.0));
+        assert_eq!(rate(300.0).kept(), Some(true));
+        assert_eq!(rate(299.0).kept(), Some(false));
+        assert_eq!(rate(250.0).comparison(), "2.5x");
+    }
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        assert_eq!(percentile(&values, 99.0), 198.0);
+        assert_eq!(percentile(&values, 50.0), 100.0);
+        assert_eq!(percentile(&[7.0], 99.0), 7.0);
     }
 
     #[test]

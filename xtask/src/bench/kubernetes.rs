@@ -1,8 +1,9 @@
 //! The peer: etcd and kube-apiserver in a directory of their own, as `scripts/kube-up.sh`
 //! starts them, without controllers.
 //!
-//! etcd does without fsync, as it does for development; Machinist does not. The keys for
-//! service accounts are made before the clock starts.
+//! For its start, etcd does without fsync, as it does for development; Machinist does not. Under
+//! load, where writes are counted, it syncs them as well. The keys for service accounts are made
+//! before the clock starts.
 
 use std::{
     fs::{self, Permissions},
@@ -35,6 +36,8 @@ pub(super) struct Prepared {
     etcd: u16,
     peers: u16,
     api: u16,
+    /// Whether etcd syncs its writes.
+    durable: bool,
 }
 
 /// A running Kubernetes API. The fields are in the order in which they are ended.
@@ -64,6 +67,7 @@ pub(super) fn prepare(dir: &Path) -> Result<Prepared> {
         etcd: free_port()?,
         peers: free_port()?,
         api: free_port()?,
+        durable: false,
     };
     let kubeconfig = json!({
         "apiVersion": "v1",
@@ -81,6 +85,14 @@ pub(super) fn prepare(dir: &Path) -> Result<Prepared> {
 }
 
 impl Prepared {
+    /// The same with an etcd that syncs every write before it answers, as in production.
+    pub(super) fn durable(self) -> Prepared {
+        Prepared {
+            durable: true,
+            ..self
+        }
+    }
+
     /// Starts etcd, and kube-apiserver as soon as etcd serves it.
     pub(super) async fn start(self, tools: &Tools) -> Result<Kubernetes> {
         let mut etcd = self.start_etcd(tools)?;
@@ -106,7 +118,8 @@ impl Prepared {
         command
             .arg("--data-dir")
             .arg(self.dir.join("etcd"))
-            .args(["--unsafe-no-fsync", "--log-level", "warn"])
+            .args(["--log-level", "warn"])
+            .args((!self.durable).then_some("--unsafe-no-fsync"))
             .args(["--listen-client-urls", &clients])
             .args(["--advertise-client-urls", &clients])
             .args(["--listen-peer-urls", &peers])

@@ -25,12 +25,23 @@ impl Machinist {
     /// Starts it in `dir`, which must be new.
     pub(super) fn start(tools: &Tools, dir: &Path) -> Result<Machinist> {
         fs::create_dir(dir).context("cannot make a directory")?;
+        Machinist::run(tools, dir, &[])
+    }
+
+    /// Starts store and API alone in `dir`, which may hold them already.
+    pub(super) fn start_api(tools: &Tools, dir: &Path) -> Result<Machinist> {
+        fs::create_dir_all(dir).context("cannot make a directory")?;
+        Machinist::run(tools, dir, &["--api-only"])
+    }
+
+    fn run(tools: &Tools, dir: &Path, flags: &[&str]) -> Result<Machinist> {
         let data = dir.join("data");
         let mut command = Command::new(&tools.machinist);
         command
             .args(["up", "--listen", &format!("127.0.0.1:{}", free_port()?)])
             .arg("--data-dir")
-            .arg(&data);
+            .arg(&data)
+            .args(flags);
         let process = Process::start("machinist", &mut command, dir)?;
         Ok(Machinist { process, data })
     }

@@ -10,6 +10,7 @@ mod figure;
 mod guests;
 mod host;
 mod kubernetes;
+mod load;
 mod machinist;
 mod memory;
 mod overhead;
@@ -26,6 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::{
     figure::{Figure, Target, Unit},
     host::Host,
+    load::Part,
     process::Tools,
 };
 
@@ -40,6 +42,12 @@ pub(crate) struct Flags {
     /// How many times each start is measured; the median counts
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// Measure only these; may be given several times
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+    /// Measure this binary, instead of the release binary that is built now
+    #[arg(long, value_name = "FILE")]
+    machinist: Option<PathBuf>,
     /// Also measure a clean release build, which takes minutes
     #[arg(long)]
     build: bool,
@@ -71,15 +79,25 @@ async fn measure(flags: &Flags) -> Result<()> {
         assets: needed("KUBEBUILDER_ASSETS")?.into(),
         kubectl: needed("MACHINIST_KUBECTL")?.into(),
         image: needed("MACHINIST_GUEST_IMAGE")?.into(),
-        machinist: build::release(None).await?,
+        machinist: match &flags.machinist {
+            Some(file) => file.clone(),
+            None => build::release(None).await?,
+        },
     };
     let home = tempfile::Builder::new()
         .prefix("machinist-bench-")
         .tempdir();
     let home = home.context("cannot make a temporary directory")?;
     let host = Host::look()?;
-    let mut figures = cold_start::measure(&tools, home.path(), flags.rounds).await?;
-    figures.push(overhead::measure(&tools, home.path(), flags.rounds).await?);
+    let wanted = |part: Part| flags.only.is_empty() || flags.only.contains(&part);
+    let mut figures = Vec::new();
+    if wanted(Part::Start) {
+        figures.extend(cold_start::measure(&tools, home.path(), flags.rounds).await?);
+    }
+    if wanted(Part::Overhead) {
+        figures.push(overhead::measure(&tools, home.path(), flags.rounds).await?);
+    }
+    figures.extend(load::measure(&tools, home.path(), flags.rounds, wanted).await?);
     figures.push(size(&tools)?);
     if flags.build {
         figures.push(clean_build().await?);
@@ -91,7 +109,7 @@ async fn measure(flags: &Flags) -> Result<()> {
         figures,
     };
     print!("{report}");
-    let file = json_file(&tools)?;
+    let file = json_file()?;
     let json = serde_json::to_string_pretty(&report.json()).context("cannot encode the report")?;
     fs::write(&file, json + "\n").with_context(|| format!("cannot write {}", file.display()))?;
     println!("written to {}", file.display());
@@ -128,9 +146,10 @@ async fn clean_build() -> Result<Figure> {
     })
 }
 
-/// Beside the directory that the binary is in: the target directory, wherever it was put.
-fn json_file(tools: &Tools) -> Result<PathBuf> {
-    let target = tools.machinist.ancestors().nth(2);
-    let target = target.context("the release binary is in no target directory")?;
+/// Beside the directory that this program is in: the target directory, wherever it was put.
+fn json_file() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("this program cannot be found")?;
+    let target = own.ancestors().nth(2);
+    let target = target.context("this program is in no target directory")?;
     Ok(target.join("bench.json"))
 }

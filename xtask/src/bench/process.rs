@@ -7,10 +7,11 @@ use std::{
     os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// What is needed to measure.
 #[derive(Debug)]
@@ -50,6 +51,23 @@ impl Process {
 
     pub(super) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Asks the program to end and waits until it has.
+    pub(super) async fn end(&mut self) -> Result<()> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            kill_process(pid, Signal::TERM).context("cannot end a program")?;
+        }
+        while self
+            .child
+            .try_wait()
+            .context("cannot wait for a program")?
+            .is_none()
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
     }
 
     /// Fails with the end of its log when the program has ended.

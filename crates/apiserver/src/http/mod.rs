@@ -5,6 +5,7 @@
 
 mod accept;
 mod access;
+mod backup;
 mod body;
 mod discovery;
 mod health;
@@ -23,6 +24,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 pub(crate) use accept::Shape;
+pub use backup::BACKUP_PATH;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
@@ -157,6 +159,7 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
     match parts {
         ["api" | "apis", ..] => discovery::answer(&snapshot, parts, &call.headers),
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
+        ["backup"] => Ok(backup::answer(&call.core)),
         _ => health::answer(call, &snapshot, parts),
     }
 }

@@ -20,7 +20,10 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let dir = DataDir::resolve(&flags.data)?;
     let mut claim = dir.claim()?;
     let listener = control_plane::bind(flags.listen).await?;
-    let mut plane = ControlPlane::start(&dir).await?;
+    let mut plane = match flags.api_only {
+        true => ControlPlane::start_api(&dir).await?,
+        false => ControlPlane::start(&dir).await?,
+    };
     let url = plane.serve(&dir, listener).await?;
     claim.announce(&url)?;
     if let Some(file) = &flags.write_kubeconfig {

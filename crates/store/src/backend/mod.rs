@@ -40,7 +40,7 @@ pub enum BackendError {
 }
 
 /// One group of writes, to become durable together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Batch {
     /// The changes, in the order of their revisions.
     pub changes: Vec<Change>,

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 
@@ -59,11 +60,15 @@ impl<'a> Group<'a> {
     }
 
     /// What to make durable, if anything, and the answers to give when it is.
-    pub(super) fn finish(mut self, options: &Options) -> (Option<Batch>, Vec<Answer>) {
+    pub(super) fn finish(
+        mut self,
+        options: &Options,
+        now: Instant,
+    ) -> (Option<Batch>, Vec<Answer>) {
         let live = self.shared.live();
         let compacted = live
             .ring
-            .trim_point(&self.changes, self.compact_to, options);
+            .trim_point(&self.changes, self.compact_to, options, now);
         for answer in &mut self.answers {
             if let Answer::Compact(_, reached) = answer {
                 *reached = compacted;

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -158,8 +159,9 @@ impl Writer {
                 let full = count >= GROUP_OPS || bytes >= GROUP_BYTES;
                 next = if full { None } else { ops.try_recv().ok() };
             }
-            let (batch, answers) = group.finish(&self.options);
-            self.commit(batch, answers);
+            let now = Instant::now();
+            let (batch, answers) = group.finish(&self.options, now);
+            self.commit(batch, answers, now);
         }
         // The file is let go of before anyone hears that the store is closed, and the watches
         // end only when every event is there to be read.
@@ -169,7 +171,7 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, batch: Option<Batch>, answers: Vec<Answer>) {
+    fn commit(&mut self, batch: Option<Batch>, answers: Vec<Answer>, now: Instant) {
         if let Some(batch) = batch {
             let outcome = match &self.poisoned {
                 Some(error) => Err(error.clone()),
@@ -181,7 +183,7 @@ impl Writer {
                 return;
             }
             let revision = batch.revision;
-            let trimmed = self.shared.live_mut().apply(batch);
+            let trimmed = self.shared.live_mut().apply(batch, now);
             self.announce.send_replace(revision);
             drop(trimmed);
         }

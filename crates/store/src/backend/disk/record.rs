@@ -46,14 +46,14 @@ pub(super) fn encode(change: &Change, buffer: &mut Vec<u8>) {
     buffer.extend_from_slice(&(change.key.len() as u32).to_le_bytes());
     buffer.extend_from_slice(change.key.as_bytes());
     buffer.extend_from_slice(change.value.as_deref().unwrap_or_default());
-    let sum = checksum(change.revision, &buffer[8..]);
+    let sum = checksum(change.revision.0, &buffer[8..]);
     buffer[..8].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Reads the record of a revision.
 pub(super) fn decode(revision: Revision, bytes: &[u8]) -> Result<Record, RecordError> {
     let (header, body) = bytes.split_at_checked(HEADER).ok_or(RecordError::Short)?;
-    if word(&header[..8]) != checksum(revision, &bytes[8..]) {
+    if word(&header[..8]) != checksum(revision.0, &bytes[8..]) {
         return Err(RecordError::Checksum);
     }
     let length = word(&header[25..29]) as usize;
@@ -72,7 +72,7 @@ pub(super) fn decode(revision: Revision, bytes: &[u8]) -> Result<Record, RecordE
 }
 
 /// Up to eight bytes as a number, lowest first.
-fn word(bytes: &[u8]) -> u64 {
+pub(super) fn word(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .rev()
@@ -80,15 +80,15 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 /// A fast sum against accidents, not against forgery. Each step can be undone, so that a change
-/// within one word always changes the result; the revision is part of it, so that a record in
-/// the wrong place does not pass either.
-fn checksum(revision: Revision, bytes: &[u8]) -> u64 {
+/// within one word always changes the result. The seed says where the bytes belong (for a record,
+/// its revision), so that what lies in the wrong place does not pass either.
+pub(super) fn checksum(seed: u64, bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| {
         (sum ^ word)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(29)
     };
-    let start = mix(revision.0, bytes.len() as u64);
+    let start = mix(seed, bytes.len() as u64);
     let (words, rest) = bytes.as_chunks::<8>();
     let sum = words
         .iter()
