@@ -39,6 +39,7 @@ mod watch;
 pub mod webhook;
 
 pub use crate::auth::Identity;
+pub use crate::conversion::{Converter, Converters};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
 pub use crate::http::BACKUP_PATH;

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::admission::Admission;
 use crate::auth::{Identity, rbac};
+use crate::conversion::Converters;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
@@ -40,6 +41,8 @@ pub struct Options {
     pub extra_metrics: Option<ExtraMetrics>,
     /// Finds what answers for the services that webhook configurations name.
     pub services: Option<Arc<dyn Services>>,
+    /// Converters of kinds whose definitions name a webhook behind a service.
+    pub converters: Converters,
     /// How much the server takes at once, and how long it waits.
     pub limits: Limits,
 }
@@ -91,6 +94,7 @@ impl ApiServer {
             version,
             extra_metrics,
             services,
+            converters,
             limits,
         } = options;
         let version = if version.is_empty() {
@@ -100,7 +104,7 @@ impl ApiServer {
         };
         let core = Arc::new(Core::new(
             store,
-            Registry::new()?,
+            Registry::new(converters)?,
             version,
             extra_metrics,
             Admission::new(services),

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use configuration::Webhook;
 pub(crate) use notes::Notes;
-pub(crate) use validation::validate;
+pub(crate) use validation::{validate, validate_client, validate_versions};
 
 use crate::auth::Identity;
 use crate::codec;

@@ -12,6 +12,8 @@ use crate::status::Cause;
 
 mod client;
 
+pub(crate) use client::validate as validate_client;
+
 /// Judges a configuration of either kind.
 pub(crate) fn validate(object: &Value, live: Option<&Value>) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -204,6 +206,11 @@ fn review_versions(hook: &Value, field: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause::required(field, "must specify one of v1, v1beta1"));
         return;
     }
+    validate_versions(&versions, field, causes);
+}
+
+/// Judges the versions of a review that a webhook says it reads.
+pub(crate) fn validate_versions(versions: &[&str], field: &str, causes: &mut Vec<Cause>) {
     let mut seen = HashSet::new();
     for (at, version) in versions.iter().enumerate() {
         let field = format!("{field}[{at}]");
@@ -218,7 +225,7 @@ fn review_versions(hook: &Value, field: &str, causes: &mut Vec<Cause>) {
         }
     }
     if !versions.iter().any(|v| matches!(*v, "v1" | "v1beta1")) {
-        let shown = Value::from(versions).to_string();
+        let shown = Value::from(versions.to_vec()).to_string();
         causes.push(Cause::invalid(
             field,
             &shown,

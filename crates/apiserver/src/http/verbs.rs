@@ -88,7 +88,7 @@ async fn collection(
         Method::GET | Method::HEAD => {
             let selector = selector(call, kind)?;
             let options = call.query.list_options()?;
-            let listed = call.core.list(kind, namespace, &selector, &options)?;
+            let listed = call.core.list(kind, namespace, &selector, &options).await?;
             Ok(respond::list(kind, listed, view))
         }
         // A namespaced object is created in a namespace; the whole collection is no place.
@@ -144,7 +144,7 @@ async fn object(
         }
         Method::GET | Method::HEAD => {
             check_version_asked(call)?;
-            let object = view.object(&at.kind, core.get(at)?);
+            let object = view.object(&at.kind, core.get(at).await?);
             Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
         }
         Method::PUT => {
@@ -184,7 +184,7 @@ async fn scale(
         Method::GET | Method::HEAD => {
             return Ok(respond::value(
                 StatusCode::OK,
-                &core.scale(at, paths)?,
+                &core.scale(at, paths).await?,
                 false,
             ));
         }

@@ -21,6 +21,7 @@ pub(crate) use kind::api_version;
 pub use kind::{Hook, Kind, Scale};
 pub(crate) use snapshot::{Document, Snapshot};
 
+use crate::conversion::{Conversion, Converters};
 use crate::{codec, meta};
 
 /// Where definitions lie in the store.
@@ -31,25 +32,26 @@ pub(crate) const NAMESPACES: &str = "/core/namespaces/";
 type Compiled = HashMap<Arc<str>, (Revision, Vec<Arc<Kind>>)>;
 
 /// All kinds that are served now.
-#[derive(Debug)]
 pub(crate) struct Registry {
     builtins: Vec<Arc<Kind>>,
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
+    converters: Converters,
     /// Counts the changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
 
 impl Registry {
     /// The built-ins alone.
-    pub(crate) fn new() -> Result<Self, DefinitionError> {
+    pub(crate) fn new(converters: Converters) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
         Ok(Self {
             builtins,
             current,
             compiled: Mutex::default(),
+            converters,
             changes: watch::Sender::new(0),
         })
     }
@@ -71,7 +73,7 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                _ => compile(&entry),
+                _ => compile(&entry, &self.converters),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -88,13 +90,15 @@ impl Registry {
     }
 }
 
-fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
+fn compile(entry: &Entry, converters: &Converters) -> Vec<Arc<Kind>> {
     let object = codec::decode_value(&entry.value);
     if !is_established(&object) {
         return Vec::new();
     }
-    let kinds = Spec::of_user(&object["spec"])
-        .and_then(|spec| spec.kinds(false, meta::is_deleting(&object)));
+    let kinds = Spec::of_user(&object["spec"]).and_then(|spec| {
+        let conversion = Conversion::read(&object, entry.modified.0, spec.schemas(), converters);
+        spec.kinds(false, meta::is_deleting(&object), conversion)
+    });
     match kinds {
         Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
         Err(error) => {

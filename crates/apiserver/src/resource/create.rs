@@ -85,13 +85,8 @@ impl Core {
                 };
             }
             let key = kind.key(namespace, meta::name(&object));
-            let mut stored = object.clone();
-            kind.to_stored(&mut stored);
-            match self
-                .store
-                .put(&key, codec::encode(&stored), Expect::Absent)
-                .await
-            {
+            let stored = self.to_stored(kind, &object).await?;
+            match self.store.put(&key, stored.clone(), Expect::Absent).await {
                 Ok(revision) => {
                     if let Err(gone) =
                         admit::check_namespace(self, kind, namespace, meta::name(&object))
@@ -100,6 +95,7 @@ impl Core {
                         let _ = self.store.delete(&key, Expect::Revision(revision)).await;
                         return Err(gone);
                     }
+                    object = self.read_back(kind, object, stored).await?;
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, kind);
                     return Ok(Written {

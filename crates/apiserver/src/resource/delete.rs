@@ -87,8 +87,8 @@ impl Core {
         hook::check_delete(&at.kind, &at.name)?;
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
-            let mut live = codec::decode(&entry);
-            at.kind.to_served(&mut live);
+            let entry = self.present_one(&at.kind, entry).await?;
+            let live = codec::decode(&entry);
             check_preconditions(at, &live, options)?;
             if !options.internal {
                 self.approve_delete(at, &live, options).await?;
@@ -116,9 +116,8 @@ impl Core {
             if object == live || options.dry_run {
                 return Ok(Deleted::Pending(object));
             }
-            let mut stored = object.clone();
-            at.kind.to_stored(&mut stored);
-            match self.store.put(&key, codec::encode(&stored), expect).await {
+            let stored = self.to_stored(&at.kind, &object).await?;
+            match self.store.put(&key, stored, expect).await {
                 Ok(revision) => {
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, &at.kind);
@@ -161,13 +160,15 @@ impl Core {
         selector: &Selector,
         options: &DeleteOptions,
     ) -> Result<Vec<Value>, ApiError> {
-        let listed = self.list(kind, namespace, selector, &ListOptions::default())?;
+        let listed = self
+            .list(kind, namespace, selector, &ListOptions::default())
+            .await?;
         let options = &DeleteOptions {
             collection: true,
             ..options.clone()
         };
         let mut deleted = Vec::new();
-        for object in listed.into_objects(kind) {
+        for object in listed.into_objects() {
             let at = Address {
                 kind: kind.clone(),
                 namespace: meta::namespace(&object).to_owned(),

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
-pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+pub(crate) use read::{ListOptions, Listed, VersionMatch};
 
 use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};

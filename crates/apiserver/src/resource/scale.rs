@@ -13,8 +13,8 @@ use crate::status::ApiError;
 
 impl Core {
     /// The Scale of an object.
-    pub(crate) fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
-        Ok(view(paths, &self.get(at)?))
+    pub(crate) async fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
+        Ok(view(paths, &self.get(at).await?))
     }
 
     /// Replaces the Scale of an object.

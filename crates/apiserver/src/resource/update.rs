@@ -67,8 +67,11 @@ impl Core {
         let key = at.key();
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
-            let mut live = codec::decode(&entry);
-            at.kind.to_served(&mut live);
+            // What lies there in an older version is written again even when nothing changes.
+            let migrates = !at.kind.conversion.uniform
+                && codec::decode_value(&entry.value)["apiVersion"] != at.kind.stored_api_version;
+            let entry = self.present_one(&at.kind, entry).await?;
+            let live = codec::decode(&entry);
             let (proposed, tracked) = match change(&live)? {
                 Proposal::Object(object) => (object, false),
                 Proposal::Applied(object) => (object, true),
@@ -97,7 +100,7 @@ impl Core {
             }
             codec::set_resource_version(&mut object, entry.modified.0);
             let gone = meta::is_deleting(&object) && hook::finalizers(&at.kind, &object).is_empty();
-            if options.dry_run || (object == live && !gone) {
+            if options.dry_run || (object == live && !gone && !migrates) {
                 return Ok(Written {
                     object,
                     created: false,
@@ -108,9 +111,12 @@ impl Core {
             let result = if gone {
                 self.store.delete(&key, expect).await.map(|e| e.modified)
             } else {
-                let mut stored = object.clone();
-                at.kind.to_stored(&mut stored);
-                self.store.put(&key, codec::encode(&stored), expect).await
+                let stored = self.to_stored(&at.kind, &object).await?;
+                let written = self.store.put(&key, stored.clone(), expect).await;
+                if written.is_ok() {
+                    object = self.read_back(&at.kind, object, stored).await?;
+                }
+                written
             };
             match result {
                 Ok(revision) => {

@@ -11,7 +11,6 @@ use crate::core::Core;
 use crate::http::{Shape, View};
 use crate::meta;
 use crate::registry::Kind;
-use crate::resource::served;
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::table;
@@ -34,6 +33,11 @@ impl Writer {
         }
     }
 
+    /// The kind whose objects are told of.
+    pub(super) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
     /// Whether the kind is still served.
     pub(super) fn is_served(&self, core: &Core) -> bool {
         let kind = &self.kind;
@@ -51,7 +55,7 @@ impl Writer {
                 self.splice(&mut out, "ADDED", &entry);
                 continue;
             }
-            let object = served(&self.kind, &entry);
+            let object = codec::decode(&entry);
             if self.selector.matches(&object) {
                 self.write(&mut out, "ADDED", object);
             }
@@ -79,14 +83,10 @@ impl Writer {
             self.splice(out, kind, &event.entry);
             return;
         }
-        let object = served(&self.kind, &event.entry);
+        let object = codec::decode(&event.entry);
         let selects_all = self.selector.is_everything();
         // Whether the client has seen the object, as it was before this event.
-        let before = event.previous.as_ref().map(|value| {
-            let mut object = codec::decode_value(value);
-            self.kind.to_served(&mut object);
-            object
-        });
+        let before = event.previous.as_ref().map(|v| codec::decode_value(v));
         let was_selected = before
             .as_ref()
             .is_some_and(|b| selects_all || self.selector.matches(b));
@@ -141,9 +141,7 @@ impl Writer {
     }
 
     fn can_splice(&self) -> bool {
-        self.view.format.shape == Shape::Object
-            && self.selector.is_everything()
-            && self.kind.is_stored_form()
+        self.view.format.shape == Shape::Object && self.selector.is_everything()
     }
 
     fn splice(&self, out: &mut Vec<u8>, kind: &str, entry: &Entry) {

@@ -15,7 +15,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use machinist_store::{Entry, Revision, Watch, WatchError};
+use machinist_store::{Entry, Event, Revision, Watch, WatchError};
 use tokio::time::Instant;
 
 use crate::core::Core;
@@ -228,6 +228,27 @@ struct Stream {
 }
 
 impl Stream {
+    /// Tells the client of events.
+    async fn tell(&mut self, events: Vec<Event>) {
+        let core = self.open.0.clone();
+        match core.present_events(self.writer.kind(), events).await {
+            Ok(events) => {
+                let piece = self.writer.events(&events);
+                if !piece.is_empty() {
+                    self.pending.push_back(piece);
+                }
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Ends the watch with an error.
+    fn fail(&mut self, error: &ApiError) {
+        self.initial.clear();
+        self.pending.push_back(self.writer.error(error));
+        self.watch = None;
+    }
+
     /// The next piece of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
@@ -236,7 +257,15 @@ impl Stream {
             }
             if !self.initial.is_empty() {
                 let count = self.initial.len().min(BATCH);
-                let piece = self.writer.initial(self.initial.drain(..count));
+                let entries = self.initial.drain(..count).collect();
+                let core = self.open.0.clone();
+                let piece = match core.present(self.writer.kind(), entries).await {
+                    Ok(entries) => self.writer.initial(entries.into_iter()),
+                    Err(error) => {
+                        self.fail(&error);
+                        continue;
+                    }
+                };
                 if piece.is_empty() {
                     continue;
                 }
@@ -254,10 +283,12 @@ impl Stream {
                     // What was written before the end of the kind is still told.
                     let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
                     if ended {
+                        let mut last = Vec::new();
                         while let Ok(Some(event)) = watch.try_next() {
-                            self.pending.push_back(self.writer.events(&[event]));
+                            last.push(event);
                         }
                         self.watch = None;
+                        self.tell(last).await;
                     }
                 }
                 event = watch.next() => {
@@ -270,10 +301,7 @@ impl Stream {
                             Err(error) => failed = Some(error),
                         }
                     }
-                    let piece = self.writer.events(&events);
-                    if !piece.is_empty() {
-                        self.pending.push_back(piece);
-                    }
+                    self.tell(events).await;
                     if let Some(error) = failed {
                         if error != WatchError::Closed {
                             self.pending.push_back(self.writer.error(&watch_error(error)));

@@ -46,6 +46,18 @@ impl Peer {
             .await
             .unwrap()
             .to_bytes();
+        // A watch is a list of lines.
+        let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+        let events: Result<Vec<Value>, _> = lines.map(serde_json::from_slice).collect();
+        if let Ok(events) = events
+            && line.contains("watch=")
+        {
+            return Answer {
+                code,
+                body: events.into(),
+                warnings,
+            };
+        }
         let body = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
         Answer {

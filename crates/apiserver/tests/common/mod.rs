@@ -13,6 +13,7 @@ pub mod both;
 pub mod hooks;
 pub mod program;
 pub mod real;
+pub mod stage;
 pub mod tls;
 
 use std::time::Duration;

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::resource::names;
 use crate::status::Cause;
 
-/// Judges the `clientConfig` of an admission webhook.
-pub(super) fn validate(config: &Value, path: &str, causes: &mut Vec<Cause>) {
+/// Judges the `clientConfig` of a webhook, for admission or conversion.
+pub(crate) fn validate(config: &Value, path: &str, causes: &mut Vec<Cause>) {
     match (config["url"].as_str(), &config["service"]) {
         (Some(url), Value::Null) => validate_url(url, &format!("{path}.url"), causes),
         (None, service @ Value::Object(_)) => {
@@ -54,8 +54,8 @@ fn validate_url(url: &str, field: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Judges a reference to a service; conversion webhooks have the same.
-pub(super) fn validate_service(service: &Value, path: &str, causes: &mut Vec<Cause>) {
+/// Judges a reference to a service.
+fn validate_service(service: &Value, path: &str, causes: &mut Vec<Cause>) {
     let text = |field: &str| service[field].as_str().unwrap_or_default();
     // Upstream confuses the two, and clients see the one for the other.
     for (empty, blamed) in [("namespace", "name"), ("name", "namespace")] {
