@@ -20,6 +20,8 @@ mod background;
 mod codec;
 mod conversion;
 mod core;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod meta;

@@ -213,6 +213,11 @@ impl ApiServer {
         self.core.stop();
     }
 
+    /// The shared state, for the fuzzers' doors.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     /// What the server takes at once, and how long it waits.
     pub(crate) fn limits(&self) -> &Limits {
         &self.core.gate.limits

@@ -102,7 +102,7 @@ impl Core {
     /// The bytes under which an object of this version is stored.
     pub(crate) async fn to_stored(&self, kind: &Kind, object: &Value) -> Result<Bytes, ApiError> {
         if kind.is_stored_form() {
-            return Ok(codec::encode(object));
+            return codec::encode_bounded(object);
         }
         let mut object = object.clone();
         kind.rename_to_stored(&mut object);
@@ -116,7 +116,7 @@ impl Core {
             schema::prune(schema, &mut converted);
             schema::default(schema, &mut converted);
         }
-        Ok(codec::encode(&converted))
+        codec::encode_bounded(&converted)
     }
 
     /// A written object as it will be read again: the stored version may not be able to say all

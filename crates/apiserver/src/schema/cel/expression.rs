@@ -1,17 +1,17 @@
 //! Expressions outside of schemas: over whole objects without types, as admission has them.
 
-use kube_cel::cel::{self, IdedExpr};
+use kube_cel::cel;
 use serde_json::Value;
 
 use super::convert::dynamic;
 use super::evaluate::{LIBRARY, error_text};
-use super::parse_with;
+use super::{Compiled, parse_with};
 
 /// An expression, ready to run.
 #[derive(Debug)]
 pub(crate) struct Expression {
     text: String,
-    expression: IdedExpr,
+    compiled: Compiled,
 }
 
 /// The values that expressions may name.
@@ -28,10 +28,9 @@ impl Variables {
 impl Expression {
     /// Reads an expression that may name these variables; the error is a sentence.
     pub(crate) fn compile(text: &str, variables: &[&str]) -> Result<Self, String> {
-        let expression = parse_with(text, variables)?;
         Ok(Self {
             text: text.trim().to_owned(),
-            expression,
+            compiled: parse_with(text, variables)?,
         })
     }
 
@@ -51,7 +50,7 @@ impl Expression {
         for (name, value) in &variables.0 {
             scope.add_variable_from_value(name.as_str(), value.clone());
         }
-        scope.resolve(&self.expression).map_err(|error| {
+        self.compiled.resolve(&scope).0.map_err(|error| {
             format!(
                 "expression '{}' resulted in error: {}",
                 self.text,
