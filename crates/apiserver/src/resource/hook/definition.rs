@@ -231,11 +231,11 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
             ));
         }
     }
-    causes.extend(conversion::validate(object));
     if causes.is_empty()
         && let Err(error) = spec.kinds(false, false, Conversion::default())
     {
         causes.push(Cause::invalid("spec.versions", "[]", &error.to_string()));
     }
+    causes.extend(conversion::validate(object));
     causes
 }
