@@ -11,10 +11,11 @@
 //! - `admission` asks webhooks about writes, `conversion` turns versions into each other;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
 //! - `guard` bounds how much happens at once;
-//! - `tls` and `auth` decide who gets in.
+//! - `tls` and `auth` decide who gets in and who may do what; `audit` writes it down.
 
 mod admission;
 pub mod apply;
+mod audit;
 pub mod auth;
 mod background;
 mod codec;
@@ -40,7 +41,8 @@ pub mod tls;
 mod watch;
 pub mod webhook;
 
-pub use crate::auth::Identity;
+pub use crate::audit::{AuditError, AuditOptions, LogFile, PolicyError};
+pub use crate::auth::{Identity, KeyError, SigningKey};
 pub use crate::conversion::{Converter, Converters};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;

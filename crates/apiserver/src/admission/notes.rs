@@ -36,7 +36,6 @@ impl Notes {
     }
 
     /// The annotations so far, in the order in which they came.
-    #[expect(dead_code, reason = "the audit log will ask")]
     pub(crate) fn annotations(&self) -> Vec<(String, String)> {
         let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.annotations.clone()

@@ -44,6 +44,7 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             Ok(())
         }
         Hook::None
+        | Hook::Account
         | Hook::Event
         | Hook::Immutable
         | Hook::Role

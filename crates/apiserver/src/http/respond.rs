@@ -102,7 +102,9 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
             json!({"webhooks": object["webhooks"].as_array().map_or(0, Vec::len)})
         }
         Hook::Binding => binding_cells(&object),
-        Hook::None | Hook::Namespace | Hook::Definition | Hook::Role => return object,
+        Hook::None | Hook::Account | Hook::Namespace | Hook::Definition | Hook::Role => {
+            return object;
+        }
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);
     object

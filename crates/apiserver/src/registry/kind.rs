@@ -94,6 +94,8 @@ pub enum Hook {
     Event,
     /// A configuration says which webhooks are asked about writes.
     Webhooks,
+    /// Accounts have tokens.
+    Account,
     /// Roles hold rules, which nobody may write who does not hold them.
     Role,
     /// Bindings give roles away.

@@ -34,6 +34,7 @@ type Compiled = HashMap<Arc<str>, (Revision, Vec<Arc<Kind>>)>;
 /// All kinds that are served now.
 pub(crate) struct Registry {
     builtins: Vec<Arc<Kind>>,
+    reviews: Arc<[Arc<Kind>]>,
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
@@ -46,9 +47,12 @@ impl Registry {
     /// The built-ins alone.
     pub(crate) fn new(converters: Converters) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
-        let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
+        let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
+        let first = Snapshot::new(builtins.clone(), reviews.clone());
+        let current = RwLock::new(Arc::new(first));
         Ok(Self {
             builtins,
+            reviews,
             current,
             compiled: Mutex::default(),
             converters,
@@ -80,7 +84,7 @@ impl Registry {
         }
         *compiled = next;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Snapshot::new(kinds));
+            Arc::new(Snapshot::new(kinds, self.reviews.clone()));
         self.changes.send_modify(|count| *count += 1);
     }
 

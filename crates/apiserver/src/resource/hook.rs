@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::Part;
 use crate::admission;
 use crate::auth::Identity;
+use crate::auth::token::{ACCOUNT_NAME, SECRET_TYPE};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
@@ -27,7 +28,7 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Role | Hook::Webhooks => {}
+        Hook::None | Hook::Account | Hook::Event | Hook::Role | Hook::Webhooks => {}
         Hook::Binding => access::prepare_binding(object),
         Hook::Immutable => fold_string_data(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
@@ -43,8 +44,12 @@ pub(super) fn validate(
     live: Option<&Value>,
 ) -> Vec<Cause> {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
-        Hook::Immutable => validate_immutable(object, live),
+        Hook::None | Hook::Account | Hook::Event | Hook::Namespace => Vec::new(),
+        Hook::Immutable => {
+            let mut causes = validate_immutable(object, live);
+            causes.extend(validate_token_secret(object));
+            causes
+        }
         Hook::Role => access::validate_role(kind, object),
         Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
@@ -63,6 +68,7 @@ pub(super) fn check_caller(
     match kind.hook {
         Hook::Role | Hook::Binding => access::check_grant(core, kind, object, live, caller),
         Hook::None
+        | Hook::Account
         | Hook::Event
         | Hook::Immutable
         | Hook::Namespace
@@ -101,6 +107,7 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
         }
         Hook::Definition => definition::mark_deleting(object),
         Hook::None
+        | Hook::Account
         | Hook::Event
         | Hook::Immutable
         | Hook::Role
@@ -115,6 +122,7 @@ pub(super) fn written(core: &Core, kind: &Kind) {
         Hook::Definition => core.registry.reload(&core.store),
         Hook::Webhooks => core.admission.reload(&core.store),
         Hook::None
+        | Hook::Account
         | Hook::Event
         | Hook::Immutable
         | Hook::Namespace
@@ -161,6 +169,14 @@ fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
         causes.push(Cause::forbidden("immutable", why));
     }
     causes
+}
+
+/// A secret for a token names the account whose token it is for.
+fn validate_token_secret(object: &Value) -> Option<Cause> {
+    let named = &object["metadata"]["annotations"][ACCOUNT_NAME];
+    let is_named = !named.as_str().unwrap_or_default().is_empty();
+    let wrong = object["type"] == SECRET_TYPE && !is_named;
+    wrong.then(|| Cause::required(&format!("metadata.annotations[{ACCOUNT_NAME}]"), ""))
 }
 
 fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {

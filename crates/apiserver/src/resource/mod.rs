@@ -12,6 +12,7 @@ mod metadata;
 pub(crate) mod names;
 mod patch;
 mod read;
+mod review;
 mod scale;
 mod update;
 
@@ -23,6 +24,7 @@ pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation}
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch};
+pub(crate) use review::asked;
 
 use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};
