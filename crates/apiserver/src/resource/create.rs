@@ -69,6 +69,11 @@ impl Core {
             hook::prepare(self, kind, &mut object, None, Part::Main);
             hook::check_caller(self, kind, &object, None, &options.caller)?;
             admit::validate(self, kind, &object, None)?;
+            if !untracked {
+                // The caller was let in to patch; that the object is new is known only now.
+                let action = super::action(kind, namespace, meta::name(&object), "create");
+                self.check_may(&options.caller, &action)?;
+            }
             if !options.internal {
                 let given = options.to_value(Operation::Create);
                 let request = request(kind, namespace, meta::name(&object), options, &given);

@@ -58,25 +58,23 @@ impl Address {
         }
     }
 
-    /// Something that a caller may want to do to the object.
-    pub(crate) fn action(&self, verb: &str) -> Action {
-        Action::on(
-            verb,
-            Resource {
-                group: self.kind.group.clone(),
-                version: self.kind.version.clone(),
-                resource: self.kind.plural.clone(),
-                subresource: String::new(),
-                namespace: self.namespace.clone(),
-                name: self.name.clone(),
-            },
-        )
-    }
-
     /// The answer when there is no such object.
     pub(crate) fn not_found(&self) -> ApiError {
         ApiError::not_found(&self.kind, &self.name)
     }
+}
+
+/// Something that a caller may want to do to an object.
+fn action(kind: &Kind, namespace: &str, name: &str, verb: &str) -> Action {
+    let resource = Resource {
+        group: kind.group.clone(),
+        version: kind.version.clone(),
+        resource: kind.plural.clone(),
+        subresource: String::new(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
+    Action::on(verb, resource)
 }
 
 /// Which part of an object a write is about.
