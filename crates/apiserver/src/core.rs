@@ -56,7 +56,6 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
-        admission: Admission,
         signing_key: SigningKey,
         audit: Option<Auditor>,
         limits: Limits,
@@ -66,7 +65,7 @@ impl Core {
             store,
             registry,
             metrics,
-            admission,
+            admission: Admission::default(),
             gate: Gate::new(limits),
             version,
             extra_metrics,
@@ -76,6 +75,11 @@ impl Core {
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }
+    }
+
+    /// The same with another way to reach webhooks.
+    pub(crate) fn asking(self, admission: Admission) -> Self {
+        Self { admission, ..self }
     }
 
     /// Tells every stream and connection to end.

@@ -121,16 +121,16 @@ impl ApiServer {
         } else {
             version
         };
-        let core = Arc::new(Core::new(
+        let core = Core::new(
             store,
             Registry::new(converters)?,
             version,
             extra_metrics,
-            Admission::new(services),
             signing_key,
             audit,
             limits,
-        ));
+        );
+        let core = Arc::new(core.asking(Admission::new(services)));
         core.registry.reload(&core.store);
         core.admission.reload(&core.store);
         // Together, so that they share commits of the store.

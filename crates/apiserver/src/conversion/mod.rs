@@ -45,8 +45,7 @@ impl Core {
         for (at, mut object) in places.into_iter().zip(objects) {
             // Older schemas had other fields and other defaults.
             if !kind.builtin {
-                schema::prune(&kind.schema, &mut object);
-                schema::default(&kind.schema, &mut object);
+                kind.reshape(&mut object);
             }
             entries[at].value = codec::encode(&object);
         }
@@ -151,8 +150,7 @@ impl Core {
         let mut converted = self.convert_all(to, vec![object]).await?;
         let mut object = converted.pop().unwrap_or_default();
         if !to.builtin {
-            schema::prune(&to.schema, &mut object);
-            schema::default(&to.schema, &mut object);
+            to.reshape(&mut object);
         }
         Ok(object)
     }

@@ -57,8 +57,6 @@ pub(crate) struct Conversion {
     pub(crate) strategy: Strategy,
     /// Whether every stored object is of the storage version.
     pub(crate) uniform: bool,
-    /// Objects that were last written up to this revision were shaped by another schema.
-    pub(crate) reshaped_at: u64,
     /// The schema of every version, by `apiVersion`, whether it is served or not.
     pub(crate) schemas: BTreeMap<String, Schema>,
 }
@@ -68,17 +66,15 @@ impl Default for Conversion {
         Self {
             strategy: Strategy::None,
             uniform: true,
-            reshaped_at: 0,
             schemas: BTreeMap::new(),
         }
     }
 }
 
 impl Conversion {
-    /// What a stored definition says; `modified` is the revision at which it was stored.
+    /// What a stored definition says.
     pub(crate) fn read(
         definition: &Value,
-        modified: u64,
         schemas: BTreeMap<String, Schema>,
         converters: &Converters,
     ) -> Self {
@@ -86,12 +82,6 @@ impl Conversion {
         Self {
             strategy: Strategy::read(&definition["spec"], converters),
             uniform: stored.len() <= 1,
-            // The first generation has shaped everything that there is.
-            reshaped_at: if meta::generation(definition) > 1 {
-                modified
-            } else {
-                0
-            },
             schemas,
         }
     }

@@ -234,6 +234,7 @@ impl Spec {
                 hook: rules.hook,
                 deprecation,
                 builtin,
+                schema_since: 0,
                 terminating,
             });
         }

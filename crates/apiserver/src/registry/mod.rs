@@ -77,7 +77,8 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                _ => compile(&entry, &self.converters),
+                Some((_, before)) => compile(&entry, &before, &self.converters),
+                None => compile(&entry, &[], &self.converters),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -94,17 +95,27 @@ impl Registry {
     }
 }
 
-fn compile(entry: &Entry, converters: &Converters) -> Vec<Arc<Kind>> {
+/// The kinds of a definition; `before` are those of the definition as it was.
+fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<Arc<Kind>> {
     let object = codec::decode_value(&entry.value);
     if !is_established(&object) {
         return Vec::new();
     }
     let kinds = Spec::of_user(&object["spec"]).and_then(|spec| {
-        let conversion = Conversion::read(&object, entry.modified.0, spec.schemas(), converters);
+        let conversion = Conversion::read(&object, spec.schemas(), converters);
         spec.kinds(false, meta::is_deleting(&object), conversion)
     });
     match kinds {
-        Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
+        Ok(mut kinds) => {
+            for kind in &mut kinds {
+                let same = |k: &&Arc<Kind>| k.version == kind.version && k.schema == kind.schema;
+                let since = before.iter().find(same).map(|k| k.schema_since);
+                // The first generation has shaped everything that there is.
+                let first = meta::generation(&object) <= 1;
+                kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
+            }
+            kinds.into_iter().map(Arc::new).collect()
+        }
         Err(error) => {
             // Admission refuses such a definition, so only an older server can have stored it.
             tracing::error!(definition = meta::name(&object), %error, "a stored definition cannot be served");

@@ -86,6 +86,8 @@ pub(crate) enum Part {
     Status,
     /// The number of replicas, for the scale subresource.
     Scale,
+    /// What must be done before a namespace may go.
+    Finalize,
 }
 
 impl Part {
@@ -95,6 +97,7 @@ impl Part {
             Self::Main => "",
             Self::Status => "status",
             Self::Scale => "scale",
+            Self::Finalize => "finalize",
         }
     }
 }
@@ -121,7 +124,7 @@ pub(crate) struct WriteOptions {
     pub(crate) validation: FieldValidation,
     /// Take fields from other appliers.
     pub(crate) force: bool,
-    /// Duplicate fields that were found when the body was read.
+    /// What was said of duplicate fields when the body was read.
     pub(crate) duplicates: Vec<String>,
     /// Who asks for it.
     pub(crate) caller: Identity,
@@ -193,7 +196,7 @@ pub(crate) struct Written {
 /// The fields that a write to this part does not own.
 fn unowned(kind: &Kind, part: Part) -> Set {
     match part {
-        Part::Main if kind.status => Set::of_fields([["status"].as_slice()]),
+        Part::Main | Part::Finalize if kind.status => Set::of_fields([["status"].as_slice()]),
         Part::Status => {
             let fields: Vec<[&str; 1]> = kind
                 .schema
@@ -201,12 +204,12 @@ fn unowned(kind: &Kind, part: Part) -> Set {
                 .keys()
                 .map(String::as_str)
                 .filter(|f| !matches!(*f, "status" | "apiVersion" | "kind" | "metadata"))
-                .chain(["metadata"])
+                .chain((!hook::status_covers_metadata(kind)).then_some("metadata"))
                 .map(|f| [f])
                 .collect();
             Set::of_fields(fields.iter().map(|f| f.as_slice()))
         }
-        Part::Main | Part::Scale => Set::new(),
+        Part::Main | Part::Scale | Part::Finalize => Set::new(),
     }
 }
 

@@ -152,7 +152,7 @@ impl Core {
         }
         let mut warnings = admit::shape(kind, &mut object, options)?;
         match part {
-            Part::Main | Part::Scale => {
+            Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {
                     meta::copy_field(&mut object, live, "status");
                 }
@@ -161,6 +161,10 @@ impl Core {
                 let mut only_status = live.clone();
                 meta::copy_field(&mut only_status, &object, "status");
                 meta::copy(&mut only_status, &object, "managedFields");
+                if hook::status_covers_metadata(kind) {
+                    meta::copy(&mut only_status, &object, "labels");
+                    meta::copy(&mut only_status, &object, "annotations");
+                }
                 object = only_status;
                 warnings.retain(|w| w.contains("\"status"));
             }
