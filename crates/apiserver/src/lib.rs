@@ -21,6 +21,7 @@ mod background;
 mod codec;
 mod conversion;
 mod core;
+mod definition;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;

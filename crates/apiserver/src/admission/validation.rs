@@ -97,9 +97,9 @@ fn one_of(hook: &Value, path: &str, field: &str, allowed: &[&str], causes: &mut 
     if let Some(value) = hook[field].as_str()
         && !allowed.contains(&value)
     {
-        causes.push(Cause::not_supported(
+        causes.push(Cause::unsupported(
             &format!("{path}.{field}"),
-            value,
+            &format!("{value:?}"),
             allowed,
         ));
     }
@@ -120,9 +120,9 @@ fn rule(rule: &Value, path: &str, causes: &mut Vec<Cause>) {
     let known = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
     for (at, operation) in operations.iter().enumerate() {
         if !known.contains(operation) {
-            causes.push(Cause::not_supported(
+            causes.push(Cause::unsupported(
                 &format!("{field}[{at}]"),
-                operation,
+                &format!("{operation:?}"),
                 &known,
             ));
         }
@@ -147,9 +147,9 @@ fn rule(rule: &Value, path: &str, causes: &mut Vec<Cause>) {
     if let Some(scope) = rule["scope"].as_str() {
         let allowed = ["*", "Cluster", "Namespaced"];
         if !allowed.contains(&scope) {
-            causes.push(Cause::not_supported(
+            causes.push(Cause::unsupported(
                 &format!("{path}.scope"),
-                scope,
+                &format!("{scope:?}"),
                 &allowed,
             ));
         }

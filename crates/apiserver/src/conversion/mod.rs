@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub(crate) use strategy::{Conversion, Strategy};
 pub use strategy::{Converter, Converters};
-pub(crate) use validation::validate;
+pub(crate) use validation::{validate, validate_stored};
 
 use crate::codec;
 use crate::core::Core;

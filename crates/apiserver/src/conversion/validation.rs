@@ -7,11 +7,10 @@ use crate::admission;
 use crate::meta::strings;
 use crate::status::Cause;
 
-/// Judges `spec.conversion` and `status.storedVersions` of a definition.
-pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
+/// Judges `spec.conversion` of a definition.
+pub(crate) fn validate(conversion: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    validate_conversion(&definition["spec"]["conversion"], &mut causes);
-    validate_stored(definition, &mut causes);
+    validate_conversion(conversion, &mut causes);
     causes
 }
 
@@ -21,7 +20,11 @@ fn validate_conversion(conversion: &Value, causes: &mut Vec<Cause>) {
     let strategy = conversion["strategy"].as_str().unwrap_or_default();
     if !strategies.contains(&strategy) {
         let field = format!("{PATH}.strategy");
-        causes.push(Cause::not_supported(&field, strategy, &strategies));
+        causes.push(Cause::unsupported(
+            &field,
+            &format!("{strategy:?}"),
+            &strategies,
+        ));
     }
     // Messages name the fields as they were called before v1.
     let (client, versions) = (
@@ -54,34 +57,20 @@ fn validate_conversion(conversion: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-fn validate_stored(definition: &Value, causes: &mut Vec<Cause>) {
-    const PATH: &str = "status.storedVersions";
+/// Judges `status.storedVersions`: what lies in the store must stay readable.
+pub(crate) fn validate_stored(definition: &Value) -> Vec<Cause> {
     let stored = strings(definition.pointer("/status/storedVersions"));
-    let shown = Value::from(stored.clone()).to_string();
-    if stored.is_empty() {
-        let why = "must have at least one stored version";
-        causes.push(Cause::invalid(PATH, &shown, why));
-        return;
-    }
     let versions = definition["spec"]["versions"].as_array();
     let versions = versions.map(Vec::as_slice).unwrap_or_default();
-    let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
-    for version in versions.iter().filter(|v| v["storage"] == true) {
-        if !stored.contains(&name(version).as_str()) {
-            let why = format!("must have the storage version {}", name(version));
-            causes.push(Cause::invalid(PATH, &shown, &why));
-        }
-    }
+    let mut causes = Vec::new();
     for (at, version) in stored.iter().enumerate() {
-        if !versions.iter().any(|v| name(v) == *version) {
+        if !versions.iter().any(|v| v["name"] == *version) {
             let why = format!(
                 "missing from spec.versions; {version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {version} and removes {version} from status.storedVersions"
             );
-            causes.push(Cause::invalid(
-                &format!("{PATH}[{at}]"),
-                &format!("{version:?}"),
-                &why,
-            ));
+            let field = format!("status.storedVersions[{at}]");
+            causes.push(Cause::invalid(&field, &format!("{version:?}"), &why));
         }
     }
+    causes
 }

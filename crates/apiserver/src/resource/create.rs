@@ -27,7 +27,7 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(kind, &mut body, namespace, None)?;
         if !meta::text(&body, "resourceVersion").is_empty() {
-            return Err(ApiError::bad_request(
+            return Err(ApiError::unexplained(
                 "resourceVersion should not be set on objects to be created",
             ));
         }
@@ -188,7 +188,6 @@ fn wipe(object: &mut Value) {
         "deletionGracePeriodSeconds",
         "selfLink",
         "resourceVersion",
-        "generation",
         "uid",
         "creationTimestamp",
     ] {
