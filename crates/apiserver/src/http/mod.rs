@@ -9,6 +9,7 @@ mod backup;
 mod body;
 mod discovery;
 mod health;
+mod list_body;
 mod openapi;
 mod path;
 mod query;

@@ -54,8 +54,8 @@ impl Listed {
     }
 
     /// The entries, for a kind whose stored form is what it serves.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
+        self.entries
     }
 }
 
