@@ -61,6 +61,17 @@ bench: ## Measure start-up, load and memory beside kube-apiserver, and overhead 
 	@images/guest/build.sh >/dev/null
 	@$(PEERS); cargo run --release --locked --quiet --package xtask -- bench $(BENCH)
 
+FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: ## Fuzz requests, patches, apply, CEL, protobuf, selectors and tokens, a minute each
+	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
+	  cd fuzz; for target in $$(cargo +nightly fuzz list); do \
+	    cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20; done; \
+	else \
+	  echo 'fuzz: no cargo-fuzz on nightly (cargo +nightly install cargo-fuzz): the stable version runs instead'; \
+	  MACHINIST_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p machinist-apiserver --locked --test fuzzing -- --test-threads=2; fi
+
 .PHONY: lint
 lint: ## Clippy, shellcheck, and licences and advisories of the dependencies
 	@cargo clippy --workspace --all-targets --locked -- -D warnings

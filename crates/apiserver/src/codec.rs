@@ -7,8 +7,41 @@ use bytes::Bytes;
 use machinist_store::Entry;
 use serde_json::{Map, Value};
 
+use crate::status::ApiError;
+
 const OPENING: &[u8] = b"{\"metadata\":{";
 const RESOURCE_VERSION: &[u8] = b"\"resourceVersion\":\"";
+
+/// How deep an object may nest: what is stored must be read again, and the reader stops at 128.
+pub(crate) const DEPTH: usize = 120;
+/// How large the stored form of an object may be; a body may not be larger either.
+pub(crate) const SIZE: usize = 3 * 1024 * 1024;
+
+/// Whether a value nests deeper than this.
+pub(crate) fn is_deeper(value: &Value, limit: usize) -> bool {
+    let Some(below) = limit.checked_sub(1) else {
+        return true;
+    };
+    match value {
+        Value::Array(list) => list.iter().any(|v| is_deeper(v, below)),
+        Value::Object(map) => map.values().any(|v| is_deeper(v, below)),
+        _ => false,
+    }
+}
+
+/// The stored form of an object that a client has a hand in, unless it is too deep or too large:
+/// many small changes together can be what no single one could.
+pub(crate) fn encode_bounded(object: &Value) -> Result<Bytes, ApiError> {
+    if is_deeper(object, DEPTH) {
+        let message = format!("the object nests deeper than {DEPTH} levels");
+        return Err(ApiError::bad_request(message));
+    }
+    let bytes = encode(object);
+    if bytes.len() > SIZE {
+        return Err(ApiError::too_large(SIZE));
+    }
+    Ok(bytes)
+}
 
 /// The stored form of an object.
 pub(crate) fn encode(object: &Value) -> Bytes {

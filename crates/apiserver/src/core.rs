@@ -5,6 +5,8 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::audit::Auditor;
+use crate::auth::SigningKey;
 use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
@@ -34,6 +36,10 @@ pub(crate) struct Core {
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
     pub(crate) extra_metrics: Option<ExtraMetrics>,
+    /// Where requests are written down, if anywhere.
+    pub(crate) audit: Option<Auditor>,
+    /// What signs the tokens of ServiceAccounts.
+    pub(crate) signing_key: SigningKey,
     /// Who may do what.
     pub(crate) rbac: Rbac,
     /// The certificate of the authority that vouches for this server, once it is served over TLS.
@@ -48,6 +54,8 @@ impl Core {
         registry: Registry,
         version: String,
         extra_metrics: Option<ExtraMetrics>,
+        signing_key: SigningKey,
+        audit: Option<Auditor>,
         limits: Limits,
     ) -> Self {
         let metrics = Metrics::default();
@@ -58,6 +66,8 @@ impl Core {
             gate: Gate::new(limits),
             version,
             extra_metrics,
+            audit,
+            signing_key,
             rbac: Rbac::default(),
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),

@@ -10,13 +10,16 @@
 //! - `schema` judges objects, `table` and `openapi` describe them;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
 //! - `guard` bounds how much happens at once;
-//! - `tls` and `auth` decide who gets in.
+//! - `tls` and `auth` decide who gets in and who may do what; `audit` writes it down.
 
 pub mod apply;
+mod audit;
 pub mod auth;
 mod background;
 mod codec;
 mod core;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod meta;
@@ -34,7 +37,8 @@ pub mod table;
 pub mod tls;
 mod watch;
 
-pub use crate::auth::Identity;
+pub use crate::audit::{AuditError, AuditOptions, LogFile, PolicyError};
+pub use crate::auth::{Identity, KeyError, SigningKey};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
 pub use crate::http::BACKUP_PATH;

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::auth::{Identity, rbac};
+use crate::audit::{AuditError, AuditOptions, Auditor};
+use crate::auth::authenticate::Peer;
+use crate::auth::{Identity, KeyError, SigningKey, rbac};
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
@@ -36,6 +38,10 @@ pub struct Options {
     pub version: String,
     /// More text for `/metrics`.
     pub extra_metrics: Option<ExtraMetrics>,
+    /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
+    pub signing_key: Option<SigningKey>,
+    /// Where requests are written down; nowhere without it.
+    pub audit: Option<AuditOptions>,
     /// How much the server takes at once, and how long it waits.
     pub limits: Limits,
 }
@@ -49,6 +55,12 @@ pub enum StartError {
     /// A built-in kind that the start needs is not there.
     #[error("there is no built-in kind {0}")]
     Missing(&'static str),
+    /// Requests cannot be written down.
+    #[error("there is no audit log")]
+    Audit(#[from] AuditError),
+    /// There is no key to sign tokens with.
+    #[error("tokens cannot be signed")]
+    Key(#[from] KeyError),
     /// An object that every server has could not be written.
     #[error("cannot prepare {what}")]
     Prepare {
@@ -86,8 +98,15 @@ impl ApiServer {
             crds,
             version,
             extra_metrics,
+            signing_key,
+            audit,
             limits,
         } = options;
+        let audit = audit.map(Auditor::new).transpose()?;
+        let signing_key = match signing_key {
+            Some(key) => key,
+            None => SigningKey::generate()?,
+        };
         let version = if version.is_empty() {
             env!("CARGO_PKG_VERSION").to_owned()
         } else {
@@ -98,6 +117,8 @@ impl ApiServer {
             Registry::new()?,
             version,
             extra_metrics,
+            signing_key,
+            audit,
             limits,
         ));
         core.registry.reload(&core.store);
@@ -130,16 +151,16 @@ impl ApiServer {
     pub fn service(&self, identity: Identity) -> ApiService {
         ApiService {
             core: self.core.clone(),
-            identity,
-            closing: None,
+            caller: Caller::Within(identity.authenticated()),
         }
     }
 
-    /// The same for callers on a socket, whose watches end when the listener closes.
-    pub(crate) fn service_until(&self, identity: Identity, closing: Closing) -> ApiService {
+    /// The same for callers on a socket, whose requests say who they are, and whose watches end
+    /// when the listener closes.
+    pub(crate) fn service_for(&self, peer: Peer, closing: Closing) -> ApiService {
         ApiService {
-            closing: Some(closing),
-            ..self.service(identity)
+            core: self.core.clone(),
+            caller: Caller::Remote(peer, closing),
         }
     }
 
@@ -202,6 +223,11 @@ impl ApiServer {
         self.core.stop();
     }
 
+    /// The shared state, for the fuzzers' doors.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     /// What the server takes at once, and how long it waits.
     pub(crate) fn limits(&self) -> &Limits {
         &self.core.gate.limits
@@ -260,8 +286,16 @@ async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), Sta
 #[derive(Clone)]
 pub struct ApiService {
     core: Arc<Core>,
-    identity: Identity,
-    closing: Option<Closing>,
+    caller: Caller,
+}
+
+/// Who calls a service.
+#[derive(Clone)]
+enum Caller {
+    /// Somebody within the process, who is taken for whom they say they are.
+    Within(Identity),
+    /// Somebody on a socket.
+    Remote(Peer, Closing),
 }
 
 impl<B> tower::Service<Request<B>> for ApiService
@@ -280,9 +314,14 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let core = self.core.clone();
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(self.identity.clone());
-        if let Some(closing) = &self.closing {
-            request.extensions_mut().insert(closing.clone());
+        match self.caller.clone() {
+            Caller::Within(identity) => {
+                request.extensions_mut().insert(identity);
+            }
+            Caller::Remote(peer, closing) => {
+                request.extensions_mut().insert(peer);
+                request.extensions_mut().insert(closing);
+            }
         }
         Box::pin(async move { Ok(crate::guard::handle(core, request).await) })
     }

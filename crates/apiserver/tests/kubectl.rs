@@ -144,7 +144,7 @@ async fn kubectl_is_content() {
             true,
             "widget.example.io/one",
         ),
-        ("get all", true, "one    blue    3"),
+        ("get all", true, "blue    3"),
         (
             "apply -f unknown.yaml",
             false,

@@ -82,6 +82,13 @@ async fn requests_in_flight_are_bounded() {
         ..Limits::default()
     };
     let server = common::server_with(Store::memory(), limits).await;
+    let everybody = serde_json::json!({
+        "metadata": {"name": "everybody"},
+        "roleRef": {"kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "Group", "name": "system:authenticated"}],
+    });
+    let bindings = "POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+    common::ok(&server, bindings, Some(&everybody)).await;
     let (list, create) = (format!("GET {WIDGETS}"), format!("POST {WIDGETS}"));
 
     // An answer that nobody has read yet counts; changes are counted for themselves.

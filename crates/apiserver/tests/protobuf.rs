@@ -143,17 +143,15 @@ async fn bodies_in_protobuf() {
         (
             format!("POST {reviews}/selfsubjectaccessreviews"),
             vector("self subject access review"),
-            201,
-            json!({
-                "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"resource": "machines"}}, "status": {"allowed": true},
-            }),
+            422,
+            json!({"message": "~rawSelector: Invalid value: \"a=b\": may not specified at the same time as requirements"}),
         ),
         (
             format!("POST {reviews}/selfsubjectrulesreviews"),
             vector("self subject rules review"),
             201,
             json!({
-                "status": {"resourceRules": [{"verbs": ["*"]}], "incomplete": false},
+                "kind": "SelfSubjectRulesReview", "status": {"incomplete": false},
             }),
         ),
         (
@@ -165,8 +163,8 @@ async fn bodies_in_protobuf() {
         (
             format!("POST {reviews}/subjectaccessreviews"),
             vector("subject access review"),
-            404,
-            json!({}),
+            422,
+            json!({"reason": "Invalid", "details": {"group": "authorization.k8s.io"}}),
         ),
     ];
     for (line, body, code, expected) in rows {
@@ -213,12 +211,17 @@ async fn nothing_is_answered_in_protobuf() {
 async fn reviews_are_discovered() {
     let server = server().await;
     let list = ok(&server, "GET /apis/authorization.k8s.io/v1", None).await;
-    let resource = |name: &str| json!({"name": name, "namespaced": false, "verbs": ["create"]});
+    let resource = |name: &str| {
+        let namespaced = name.starts_with("local");
+        json!({"name": name, "namespaced": namespaced, "verbs": ["create"]})
+    };
     assert_contains(
         &list["resources"],
         &json!([
+            resource("localsubjectaccessreviews"),
             resource("selfsubjectaccessreviews"),
-            resource("selfsubjectrulesreviews")
+            resource("selfsubjectrulesreviews"),
+            resource("subjectaccessreviews")
         ]),
         "resources",
     );
@@ -233,7 +236,10 @@ async fn reviews_are_discovered() {
     let group = groups
         .iter()
         .find(|g| g["metadata"]["name"] == "authentication.k8s.io");
-    let expected = json!([{"resource": "selfsubjectreviews", "scope": "Cluster"}]);
+    let expected = json!([
+        {"resource": "selfsubjectreviews", "scope": "Cluster"},
+        {"resource": "tokenreviews", "scope": "Cluster"},
+    ]);
     assert_contains(
         &group.unwrap()["versions"][0]["resources"],
         &expected,

@@ -128,7 +128,7 @@ async fn health_version_counters_and_reviews() {
         &[
             (
                 "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                json!({"spec": {}}),
+                json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}),
                 201,
                 json!({"status": {"allowed": true}}),
             ),

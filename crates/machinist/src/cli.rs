@@ -127,6 +127,25 @@ pub(crate) struct Up {
     /// Manifests to apply, as files or `-` for standard input
     #[arg(short = 'f', long = "filename", value_name = "FILE")]
     pub(crate) filename: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) audit: Audit,
+}
+
+/// What is written down of requests; the names are those of kube-apiserver.
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Write who did what to this file, one JSON object a line; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit_log_path: Option<PathBuf>,
+    /// A Policy of audit.k8s.io/v1 [default: every change, without its content]
+    #[arg(long, value_name = "FILE", requires = "audit_log_path")]
+    pub(crate) audit_policy_file: Option<PathBuf>,
+    /// Set the file aside at this size, in megabytes
+    #[arg(long, default_value_t = 100, value_name = "MB")]
+    pub(crate) audit_log_maxsize: u64,
+    /// Keep this many files that were set aside; 0 keeps all
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
+    pub(crate) audit_log_maxbackup: usize,
 }
 
 /// Flags of `down`.

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use machinist_apiserver::{
-    ApiServer, Identity, Options, Pki,
+    ApiServer, AuditOptions, Identity, Options, Pki, StartError,
     tls::{self, PkiError},
 };
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
@@ -43,20 +43,35 @@ pub(crate) struct ControlPlane {
 
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
-    pub(crate) async fn start(dir: &DataDir) -> Outcome<ControlPlane> {
-        ControlPlane::begin(dir, true).await
+    pub(crate) async fn start(dir: &DataDir, audit: Option<AuditOptions>) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, true, audit).await
     }
 
     /// The same without the engine: objects are kept and served, and nothing acts on them.
-    pub(crate) async fn start_api(dir: &DataDir) -> Outcome<ControlPlane> {
-        ControlPlane::begin(dir, false).await
+    pub(crate) async fn start_api(
+        dir: &DataDir,
+        audit: Option<AuditOptions>,
+    ) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, false, audit).await
     }
 
-    async fn begin(dir: &DataDir, with_engine: bool) -> Outcome<ControlPlane> {
+    async fn begin(
+        dir: &DataDir,
+        with_engine: bool,
+        audit: Option<AuditOptions>,
+    ) -> Outcome<ControlPlane> {
         let pki = dir.pki();
+        let signing_key = {
+            let pki = pki.clone();
+            tokio::task::spawn_blocking(move || Pki::signing_key(&pki))
+        };
         let pki = tokio::task::spawn_blocking(move || Pki::load_or_create(&pki));
         let store = Store::open(&dir.store(), machinist_store::Options::default())
             .map_err(|error| open_failure(dir, error))?;
+        let signing_key = signing_key
+            .await
+            .map_err(|e| failure::internal("could not make a key for tokens", e))?
+            .map_err(|e| failure::configuration("could not prepare the key for tokens", e))?;
         let metrics = Metrics::default();
         let server = {
             let metrics = metrics.clone();
@@ -66,11 +81,17 @@ impl ControlPlane {
                 crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
+                signing_key: Some(signing_key),
+                audit,
                 ..Options::default()
             };
+            let what = "could not start the API server";
             ApiServer::new(store.clone(), options)
                 .await
-                .map_err(|e| failure::internal("could not start the API server", e))?
+                .map_err(|error| match error {
+                    StartError::Audit(error) => failure::configuration(what, error),
+                    error => failure::internal(what, error),
+                })?
         };
         let client = kube::Client::new(server.service(Identity::admin()), "default");
         let (shutdown, _) = watch::channel(false);

@@ -5,16 +5,26 @@
 //! or a bearer token are one more way to make one; the rest of the server does not change.
 
 pub(crate) mod attributes;
+pub(crate) mod authenticate;
+pub(crate) mod impersonate;
 pub(crate) mod rbac;
+pub(crate) mod token;
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest as _, Sha256};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 pub(crate) use attributes::{Action, Attributes};
+pub use token::{KeyError, SigningKey};
 
 /// The group to which nothing is refused.
 pub(crate) const MASTERS: &str = "system:masters";
+/// The group of everyone whom somebody vouched for.
+pub(crate) const AUTHENTICATED: &str = "system:authenticated";
+
+/// What else is said of a caller: by which credential they are known.
+const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
 
 /// A caller, as certificates and tokens name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,7 +55,7 @@ impl Identity {
     pub fn admin() -> Self {
         Self {
             user: "machinist-admin".into(),
-            groups: vec!["system:masters".into(), "system:authenticated".into()],
+            groups: vec![MASTERS.into(), AUTHENTICATED.into()],
             ..Self::default()
         }
     }
@@ -67,14 +77,16 @@ impl Identity {
             .ok_or(IdentityError::Nameless)?
             .to_owned();
         let organisations = subject.iter_organization().filter_map(|o| o.as_str().ok());
-        let groups = organisations
-            .chain(["system:authenticated"])
-            .map(str::to_owned)
+        let fingerprint: String = Sha256::digest(der)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
             .collect();
+        let credential = format!("X509SHA256={fingerprint}");
         Ok(Self {
             user,
-            groups,
-            ..Self::default()
+            groups: organisations.map(str::to_owned).collect(),
+            uid: String::new(),
+            extra: BTreeMap::from([(CREDENTIAL.to_owned(), vec![credential])]),
         })
     }
 }

@@ -11,6 +11,7 @@ mod expire;
 mod index;
 mod provision;
 mod terminate;
+mod tokens;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) async fn run(core: Arc<Core>) {
     let stopped = core.stopped();
     tokio::select! {
         () = stopped => {}
-        () = async { tokio::join!(work(&core), provision::run(&core), aggregate::run(&core)); } => {}
+        () = async { tokio::join!(work(&core), provision::run(&core), aggregate::run(&core), tokens::run(&core)); } => {}
     }
 }
 

@@ -43,7 +43,9 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             }
             Ok(())
         }
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => Ok(()),
+        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
+            Ok(())
+        }
     }
 }
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use futures::FutureExt as _;
-use http::header::AUTHORIZATION;
 use http::{Method, Request, Response};
 use tokio::time::Instant;
 
@@ -21,19 +20,17 @@ pub(crate) use body::{BodyError, Held};
 pub use limits::Limits;
 pub(crate) use limits::{Gate, Permit};
 
-use crate::auth::Identity;
+use crate::auth::{Identity, MASTERS, authenticate};
 use crate::core::Core;
 use crate::http::{Query, refusal};
 use crate::status::ApiError;
 
-/// Those who are always let in, as in Kubernetes.
-const MASTERS: &str = "system:masters";
-
 /// Answers a request within the limits.
-pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<Body> {
+pub(crate) async fn handle(core: Arc<Core>, mut request: Request<Body>) -> Response<Body> {
+    authenticate::identify(&core, &mut request);
     let identity = request.extensions().get::<Identity>();
     if is_watch(&request) {
-        let client = client_of(&request, identity);
+        let client = identity.map_or("", |i| i.user.as_str()).to_owned();
         let Some(permit) = core.gate.watch(&client) else {
             return refusal(&ApiError::too_many_requests());
         };
@@ -113,20 +110,6 @@ fn is_watch(request: &Request<Body>) -> bool {
             .uri()
             .query()
             .is_some_and(|query| query.contains("watch") && Query::parse(query).flag("watch"))
-}
-
-/// What tells clients apart: their name, and for those that only a token names, the token.
-fn client_of(request: &Request<Body>, identity: Option<&Identity>) -> String {
-    let user = identity.map_or("", |i| i.user.as_str());
-    match request.headers().get(AUTHORIZATION) {
-        None => user.to_owned(),
-        Some(token) => {
-            use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-            let mut hasher = DefaultHasher::new();
-            token.hash(&mut hasher);
-            format!("{user}/{:x}", hasher.finish())
-        }
-    }
 }
 
 /// The answer to a body that was not read to its end.

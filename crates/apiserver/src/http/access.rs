@@ -6,15 +6,44 @@ use percent_encoding::percent_decode_str;
 
 use super::path::{ResourcePath, Target};
 use super::{Call, Query};
-use crate::auth::Action;
+use crate::audit::Record;
 use crate::auth::attributes::{Object, Resource, verb};
+use crate::auth::rbac::Decision;
+use crate::auth::{Action, impersonate};
 use crate::selector::FieldSelector;
 use crate::status::ApiError;
 
-/// Lets a request pass, or says why not.
-pub(super) fn authorize(call: &Call, path: &str, target: &Target) -> Result<(), ApiError> {
-    let action = action(&call.method, path, target, &call.query);
-    call.core.check_may(&call.identity, &action)
+/// Lets a request pass for its caller, or for whom they speak for, or says why not.
+pub(super) fn admit(
+    call: &mut Call,
+    known: bool,
+    action: &Action,
+    record: &mut Option<Record>,
+) -> Result<(), ApiError> {
+    if !known {
+        return Err(ApiError::unauthorized());
+    }
+    if let Some(wanted) = impersonate::wanted(&call.headers)? {
+        let caller = &call.identity;
+        call.identity = impersonate::assume(&wanted, action, |needed| {
+            call.core.check_may(caller, needed)
+        })?;
+        impersonate::clear(&mut call.headers);
+        if let Some(record) = record {
+            record.impersonated(&call.identity);
+        }
+    }
+    let decision = call.core.decide(&call.identity, action);
+    let allowed = matches!(decision, Decision::Allowed(_));
+    let (Decision::Allowed(reason) | Decision::NoOpinion(reason)) = decision;
+    if let Some(record) = record {
+        record.decided(allowed, &reason);
+    }
+    if allowed {
+        Ok(())
+    } else {
+        Err(action.forbidden(&call.identity.user, &reason))
+    }
 }
 
 /// What a request asks for. The path was taken apart once, so what is authorized is what is done.

@@ -15,7 +15,7 @@ use crate::registry::Kind;
 use crate::status::ApiError;
 
 /// The largest body that is read.
-pub(crate) const LIMIT: usize = 3 * 1024 * 1024;
+pub(crate) const LIMIT: usize = crate::codec::SIZE;
 
 /// A value that was read from a body.
 #[derive(Debug)]
@@ -74,7 +74,8 @@ pub(crate) fn decode(
 ) -> Result<Decoded, ApiError> {
     let media = content_type.split(';').next().unwrap_or_default().trim();
     match media {
-        "" | "application/json" | "*/*" => json(bytes),
+        "" if content_type.trim().is_empty() => json(bytes),
+        "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
         protobuf::MEDIA_TYPE if expected.protobuf => protobuf(bytes, expected),
         _ => {

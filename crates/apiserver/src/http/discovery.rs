@@ -1,7 +1,5 @@
 //! Discovery: which groups, versions and kinds there are, in the old and in the aggregated form.
 
-use std::collections::BTreeMap;
-
 use axum::body::Body;
 use http::header::ACCEPT;
 use http::{HeaderMap, Response};
@@ -9,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::accept::media_types;
 use super::respond;
-use super::review::{self, REVIEWS, Review};
-use crate::registry::{Kind, Snapshot, api_version};
+use crate::registry::{Hook, Kind, Snapshot, api_version};
 use crate::status::ApiError;
 
 /// Answers everything below `/api` and `/apis` that is not a resource.
@@ -39,7 +36,8 @@ pub(crate) fn answer(
             }
         }
         ["apis", group] => {
-            let versions = groups(snapshot)
+            let versions = snapshot
+                .groups()
                 .remove(*group)
                 .ok_or_else(ApiError::no_such_path)?;
             (
@@ -63,7 +61,7 @@ pub(crate) fn answer(
     if let ["api", version] | ["apis", _, version] = parts {
         let group = if parts.len() == 2 { "" } else { parts[1] };
         if snapshot.in_version(group, version).is_empty()
-            && reviews(group, version).next().is_none()
+            && reviews(snapshot, group, version).next().is_none()
         {
             return Err(ApiError::no_such_path());
         }
@@ -96,29 +94,19 @@ fn core_versions() -> Value {
     })
 }
 
-/// The groups of kinds and those of reviews.
-fn groups(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
-    let mut groups = snapshot.groups();
-    for review in &REVIEWS {
-        let versions = groups.entry(review.group.to_owned()).or_default();
-        if !versions.iter().any(|v| v == review::VERSION) {
-            versions.push(review::VERSION.to_owned());
-        }
-    }
-    groups
-}
-
+/// The questions to the server in one group and version, which can only be asked.
 fn reviews<'a>(
+    snapshot: &'a Snapshot,
     group: &'a str,
     version: &'a str,
-) -> impl Iterator<Item = &'static Review> + use<'a> {
-    REVIEWS
-        .iter()
-        .filter(move |r| r.group == group && version == review::VERSION)
+) -> impl Iterator<Item = &'a Kind> {
+    let all = snapshot.reviews().iter().map(|kind| &**kind);
+    all.filter(move |k| k.group == group && k.version == version && !k.plural.contains('/'))
 }
 
 fn group_list(snapshot: &Snapshot) -> Value {
-    let groups: Vec<Value> = groups(snapshot)
+    let groups: Vec<Value> = snapshot
+        .groups()
         .iter()
         .filter(|(group, _)| !group.is_empty())
         .map(|(group, versions)| group_entry(group, versions))
@@ -160,26 +148,26 @@ fn resources(snapshot: &Snapshot, group: &str, version: &str) -> Value {
             entry["categories"] = kind.categories.clone().into();
         }
         list.push(entry);
-        for (name, (group, version, response)) in subresources(&kind) {
+        for (name, (group, version, response), verbs) in subresources(&kind) {
             let mut entry = json!({
                 "name": format!("{}/{name}", kind.plural),
                 "singularName": "",
                 "namespaced": kind.namespaced,
                 "kind": response,
-                "verbs": ["get", "patch", "update"],
+                "verbs": verbs,
             });
-            if name == "scale" {
+            if group != kind.group {
                 entry["group"] = group.into();
                 entry["version"] = version.into();
             }
             list.push(entry);
         }
     }
-    list.extend(reviews(group, version).map(|review| {
+    list.extend(reviews(snapshot, group, version).map(|review| {
         json!({
             "name": review.plural,
             "singularName": review.singular,
-            "namespaced": false,
+            "namespaced": review.namespaced,
             "kind": review.kind,
             "verbs": ["create"],
         })
@@ -194,22 +182,36 @@ fn resources(snapshot: &Snapshot, group: &str, version: &str) -> Value {
 
 type GroupVersionKind = (String, String, String);
 
-fn subresources(kind: &Kind) -> Vec<(&'static str, GroupVersionKind)> {
-    let mut list = Vec::new();
+type Subresource = (&'static str, GroupVersionKind, &'static [&'static str]);
+
+fn subresources(kind: &Kind) -> Vec<Subresource> {
+    const VERBS: &[&str] = &["get", "patch", "update"];
+    let mut list: Vec<Subresource> = Vec::new();
     if kind.status {
         list.push((
             "status",
             (kind.group.clone(), kind.version.clone(), kind.kind.clone()),
+            VERBS,
         ));
     }
     if kind.scale.is_some() {
-        list.push(("scale", ("autoscaling".into(), "v1".into(), "Scale".into())));
+        let response = ("autoscaling".into(), "v1".into(), "Scale".into());
+        list.push(("scale", response, VERBS));
+    }
+    if kind.hook == Hook::Account {
+        let group = "authentication.k8s.io".into();
+        list.push((
+            "token",
+            (group, "v1".into(), "TokenRequest".into()),
+            &["create"],
+        ));
     }
     list
 }
 
 fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value {
-    let items: Vec<Value> = groups(snapshot)
+    let items: Vec<Value> = snapshot
+        .groups()
         .iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {
@@ -220,7 +222,7 @@ fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value
                         .in_version(group, version)
                         .iter()
                         .map(|k| aggregated_resource(k))
-                        .chain(reviews(group, version).map(aggregated_review))
+                        .chain(reviews(snapshot, group, version).map(aggregated_review))
                         .collect();
                     json!({"version": version, "resources": resources, "freshness": "Current"})
                 })
@@ -241,7 +243,7 @@ fn aggregated_resource(kind: &Kind) -> Value {
     let mut entry = json!({
         "resource": kind.plural,
         "responseKind": gvk((kind.group.clone(), kind.version.clone(), kind.kind.clone())),
-        "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+        "scope": scope(kind),
         "singularResource": kind.singular,
         "verbs": kind.verbs(),
     });
@@ -253,8 +255,8 @@ fn aggregated_resource(kind: &Kind) -> Value {
     }
     let subresources: Vec<Value> = subresources(kind)
         .into_iter()
-        .map(|(name, response)| {
-            json!({"subresource": name, "responseKind": gvk(response), "verbs": ["get", "patch", "update"]})
+        .map(|(name, response, verbs)| {
+            json!({"subresource": name, "responseKind": gvk(response), "verbs": verbs})
         })
         .collect();
     if !subresources.is_empty() {
@@ -263,12 +265,20 @@ fn aggregated_resource(kind: &Kind) -> Value {
     entry
 }
 
-fn aggregated_review(review: &Review) -> Value {
+fn aggregated_review(review: &Kind) -> Value {
     json!({
         "resource": review.plural,
-        "responseKind": {"group": review.group, "version": review::VERSION, "kind": review.kind},
-        "scope": "Cluster",
+        "responseKind": {"group": review.group, "version": review.version, "kind": review.kind},
+        "scope": scope(review),
         "singularResource": review.singular,
         "verbs": ["create"],
     })
+}
+
+fn scope(kind: &Kind) -> &'static str {
+    if kind.namespaced {
+        "Namespaced"
+    } else {
+        "Cluster"
+    }
 }

@@ -5,12 +5,14 @@
 
 mod accept;
 mod access;
+mod audited;
 mod backup;
 mod body;
 mod discovery;
 mod health;
 mod list_body;
 mod openapi;
+mod openid;
 mod path;
 mod query;
 mod respond;
@@ -29,6 +31,7 @@ pub use backup::BACKUP_PATH;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
+pub(crate) use review::user_info;
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
@@ -85,32 +88,46 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let target = path::parse(parts.uri.path());
-    let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-        return respond::error(&ApiError::unauthorized());
-    };
-    let call = Call {
+    let mut call = Call {
         core: core.clone(),
-        identity,
+        identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
         method: parts.method,
         headers: parts.headers,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
     };
     let (verb, resource) = labels(&call, &target);
-    let result = match access::authorize(&call, parts.uri.path(), &target) {
-        Ok(()) => dispatch(&call, &target, body).await,
+    let action = access::action(&call.method, parts.uri.path(), &target, &call.query);
+    let caller = parts.extensions.get::<Identity>().cloned();
+    call.identity = caller.clone().unwrap_or_default();
+    let id = audited::id(&call.headers);
+    let mut record = audited::begin(&call, &parts.uri, parts.extensions.get(), &id, &action);
+    let result = match access::admit(&mut call, caller.is_some(), &action, &mut record) {
+        Ok(()) => match &mut record {
+            Some(record) if record.wants_request() => {
+                match audited::keep(record, &call, body).await {
+                    Ok(body) => dispatch(&call, &target, body).await,
+                    Err(error) => Err(error),
+                }
+            }
+            _ => dispatch(&call, &target, body).await,
+        },
         Err(refused) => Err(refused),
     };
     let result = result.map_err(|error| match error {
         error if error.is_no_such_path() && !is_builtin(&core, &target) => ApiError::no_such_page(),
         error => error,
     });
-    let mut response = result.unwrap_or_else(|error| {
+    let mut refusal = None;
+    let response = result.unwrap_or_else(|error| {
+        refusal = record.is_some().then(|| error.to_status());
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
         respond::error(&error)
     });
+    let long = action.verb == "watch" && response.status().is_success();
+    let mut response = audited::finish(record, response, &id, refusal.as_ref(), long).await;
     let no_cache = HeaderValue::from_static("no-cache, private");
     response
         .headers_mut()
@@ -154,6 +171,8 @@ fn other_request(call: &Call, parts: &[&str]) -> Result<Response<Body>, ApiError
     let snapshot = call.core.registry.snapshot();
     match parts {
         ["api" | "apis", ..] => discovery::answer(&snapshot, parts, &call.headers),
+        [".well-known", "openid-configuration"] => Ok(openid::configuration()),
+        ["openid", "v1", "jwks"] => Ok(openid::keys(call)),
         ["openapi", rest @ ..] => openapi::answer(&snapshot, rest, &call.headers),
         ["backup"] => Ok(backup::answer(&call.core)),
         _ => health::answer(call, &snapshot, parts),
@@ -171,10 +190,9 @@ fn is_builtin(core: &Core, target: &Target) -> bool {
             _ => return false,
         },
     };
-    let of_review = || review::REVIEWS.iter().any(|review| review.group == group);
     let snapshot = core.registry.snapshot();
-    let mut kinds = snapshot.kinds().iter();
-    kinds.any(|kind| kind.builtin && kind.group == group) || of_review()
+    let mut kinds = snapshot.kinds().iter().chain(snapshot.reviews());
+    kinds.any(|kind| kind.builtin && kind.group == group)
 }
 
 /// The verb and the resource for the counters.

@@ -45,7 +45,9 @@ pub(crate) fn answer(
         ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
         ["v2"] => {
             let document = snapshot.document("openapi/v2", || {
-                openapi::v2_document(&described(snapshot.kinds()))
+                let mut kinds = described(snapshot.kinds());
+                kinds.extend(reviews(snapshot));
+                openapi::v2_document(&kinds)
             });
             Ok(respond::document(headers, &document, json))
         }
@@ -70,7 +72,8 @@ fn versioned(
     version: &str,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, ApiError> {
-    if snapshot.in_version(group, version).is_empty() {
+    let known = snapshot.api_versions();
+    if !known.iter().any(|(g, v)| g == group && v == version) {
         return Err(ApiError::no_such_path());
     }
     Ok(respond::document(
@@ -83,24 +86,40 @@ fn versioned(
 fn of_version(snapshot: &Snapshot, group: &str, version: &str) -> Document {
     let name = format!("openapi/v3/{}", openapi::group_version_path(group, version));
     snapshot.document(&name, || {
-        openapi::v3_document(&described(&snapshot.in_version(group, version)))
+        let kinds = snapshot.in_version(group, version);
+        let mut kinds = described(&kinds);
+        kinds.extend(reviews(snapshot).filter(|k| k.group == group && k.version == version));
+        openapi::v3_document(&kinds)
+    })
+}
+
+/// The questions to the server, which can only be asked.
+fn reviews(snapshot: &Snapshot) -> impl Iterator<Item = OpenApiKind<'_>> {
+    let top = snapshot
+        .reviews()
+        .iter()
+        .filter(|k| !k.plural.contains('/'));
+    top.map(|kind| OpenApiKind {
+        verbs: &["create"],
+        ..of_kind(kind)
     })
 }
 
 fn described(kinds: &[Arc<Kind>]) -> Vec<OpenApiKind<'_>> {
-    kinds
-        .iter()
-        .map(|kind| OpenApiKind {
-            group: &kind.group,
-            version: &kind.version,
-            kind: &kind.kind,
-            plural: &kind.plural,
-            singular: &kind.singular,
-            namespaced: kind.namespaced,
-            schema: &kind.schema,
-            status: kind.status,
-            scale: kind.scale.is_some(),
-            verbs: kind.verbs(),
-        })
-        .collect()
+    kinds.iter().map(of_kind).collect()
+}
+
+fn of_kind(kind: &Arc<Kind>) -> OpenApiKind<'_> {
+    OpenApiKind {
+        group: &kind.group,
+        version: &kind.version,
+        kind: &kind.kind,
+        plural: &kind.plural,
+        singular: &kind.singular,
+        namespaced: kind.namespaced,
+        schema: &kind.schema,
+        status: kind.status,
+        scale: kind.scale.is_some(),
+        verbs: kind.verbs(),
+    }
 }

@@ -99,7 +99,9 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
             })
         }
         Hook::Binding => binding_cells(&object),
-        Hook::None | Hook::Namespace | Hook::Definition | Hook::Role => return object,
+        Hook::None | Hook::Account | Hook::Namespace | Hook::Definition | Hook::Role => {
+            return object;
+        }
     };
     meta::as_map(&mut object).insert(COMPUTED.into(), computed);
     object

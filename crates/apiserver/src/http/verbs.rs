@@ -12,10 +12,10 @@ use super::accept::negotiate;
 use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
 use super::query::options_error;
-use super::{Call, View, body, respond};
+use super::{Call, View, body, respond, review};
 use crate::meta;
 use crate::patch;
-use crate::registry::{Kind, Scale};
+use crate::registry::{Hook, Kind, Scale};
 use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
@@ -61,6 +61,9 @@ pub(super) async fn answer(
                     None if kind.builtin => return Err(ApiError::no_such_path()),
                     None => return Err(at.not_found()),
                 },
+                Some("token") if kind.hook == Hook::Account => {
+                    review::token::answer(call, &at, body).await?
+                }
                 Some(_) if kind.builtin => return Err(ApiError::no_such_path()),
                 Some(_) => return Err(at.not_found()),
             }
@@ -288,6 +291,17 @@ fn patch_request(
         ));
     }
     Ok((patch, decoded.value, options))
+}
+
+/// Reads a question, and how it was asked.
+pub(super) async fn read_review(
+    call: &Call,
+    kind: &Kind,
+    body: Body,
+) -> Result<(Value, WriteOptions), ApiError> {
+    let decoded = read_object(call, body, &Expected::object(kind)).await?;
+    let options = write_options(call, decoded.duplicates)?;
+    Ok((decoded.value, options))
 }
 
 async fn read_object(

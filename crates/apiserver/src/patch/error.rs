@@ -23,6 +23,18 @@ pub enum PatchError {
         /// How many it has.
         count: usize,
     },
+    /// The copies of a JSON patch add up to too much.
+    #[error("Unable to complete the copy, the accumulated size increase of copy is {size}, exceeding the limit {max}", max = super::MAX_COPIED_BYTES)]
+    TooMuchCopied {
+        /// The size of all copies so far.
+        size: usize,
+    },
+    /// An operation of a JSON patch would make the object too deep.
+    #[error("operation {index} of the JSON patch makes the object nest too deep")]
+    TooDeep {
+        /// Which operation, counted from zero.
+        index: usize,
+    },
     /// An operation of a JSON patch does not work on this object, or its test failed.
     #[error("operation {index} of the JSON patch failed at {path:?}")]
     Operation {
@@ -62,8 +74,12 @@ impl PatchError {
     pub fn status(&self) -> http::StatusCode {
         match self {
             Self::Malformed { .. } | Self::JsonPatch(_) => http::StatusCode::BAD_REQUEST,
-            Self::TooManyOperations { .. } => http::StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Operation { .. } | Self::Unfit { .. } => http::StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooManyOperations { .. } | Self::TooMuchCopied { .. } => {
+                http::StatusCode::PAYLOAD_TOO_LARGE
+            }
+            Self::TooDeep { .. } | Self::Operation { .. } | Self::Unfit { .. } => {
+                http::StatusCode::UNPROCESSABLE_ENTITY
+            }
         }
     }
 }

@@ -15,12 +15,17 @@ mod tests;
 use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
+use crate::codec::{DEPTH, is_deeper};
+
 pub use error::PatchError;
 pub use merge::merge_patch;
 pub use strategic::strategic_merge_patch;
 
 /// The most operations that one JSON patch may have.
 pub const MAX_JSON_PATCH_OPERATIONS: usize = 10_000;
+
+/// The most bytes that the copies of one JSON patch may add.
+pub const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 
 /// The kinds of patch, by the media type that names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +66,9 @@ pub fn json_patch(live: &Value, operations: &Value) -> Result<Value, PatchError>
     let Patch(operations) =
         serde_json::from_value(operations.clone()).map_err(PatchError::JsonPatch)?;
     let mut patched = live.clone();
+    let mut copied = 0;
     for (index, operation) in operations.into_iter().enumerate() {
+        check_growth(&patched, &operation, index, &mut copied)?;
         let operation = replace_or_add(&patched, operation);
         let failed = |err: json_patch::PatchError| PatchError::Operation {
             index,
@@ -71,6 +78,35 @@ pub fn json_patch(live: &Value, operations: &Value) -> Result<Value, PatchError>
         json_patch::patch(&mut patched, &[operation]).map_err(failed)?;
     }
     Ok(patched)
+}
+
+/// Copies can double an object with every operation, and nesting can go deeper than the stack:
+/// both are refused before they happen.
+fn check_growth(
+    object: &Value,
+    operation: &PatchOperation,
+    index: usize,
+    copied: &mut usize,
+) -> Result<(), PatchError> {
+    let (path, value) = match operation {
+        PatchOperation::Add(AddOperation { path, value })
+        | PatchOperation::Replace(ReplaceOperation { path, value }) => (path, Some(value)),
+        PatchOperation::Copy(copy) => {
+            let value = copy.from.resolve(object).ok();
+            *copied += value.map_or(0, |value| value.to_string().len());
+            if *copied > MAX_COPIED_BYTES {
+                return Err(PatchError::TooMuchCopied { size: *copied });
+            }
+            (&copy.path, value)
+        }
+        PatchOperation::Move(moved) => (&moved.path, moved.from.resolve(object).ok()),
+        PatchOperation::Remove(_) | PatchOperation::Test(_) => return Ok(()),
+    };
+    let room = DEPTH.saturating_sub(path.count());
+    if value.is_some_and(|value| is_deeper(value, room)) {
+        return Err(PatchError::TooDeep { index });
+    }
+    Ok(())
 }
 
 fn replace_or_add(object: &Value, operation: PatchOperation) -> PatchOperation {

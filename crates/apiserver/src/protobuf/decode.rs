@@ -10,12 +10,10 @@ use super::message::Type::{Embedded, Int32, Int64, Nested, Text};
 use super::message::{Count, Field, Message, Presence, Type, always, many, message, optional};
 use super::messages::definition::JSON_SCHEMA_PROPS;
 use super::wire::{Fields, Raw};
+use crate::codec::{DEPTH, is_deeper};
 
 /// How deep messages may nest.
 const MESSAGE_DEPTH: usize = 100;
-
-/// How deep the JSON may nest: what is stored must be read again, and the reader stops at 128.
-const JSON_DEPTH: usize = 120;
 
 /// How many values an object may have. Two bytes can stand for a message whose JSON takes hundreds,
 /// so the length of the body alone does not bound the memory.
@@ -58,7 +56,7 @@ impl Decoder {
         bytes: &[u8],
     ) -> Result<Map<String, Value>, Error> {
         let object = self.message(message, &[bytes])?;
-        if object.values().any(|value| deeper(value, JSON_DEPTH - 1)) {
+        if object.values().any(|value| is_deeper(value, DEPTH - 1)) {
             return Err(Error::Depth);
         }
         Ok(object)
@@ -271,17 +269,5 @@ fn is_zero(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.is_empty(),
         Value::Object(_) => false,
-    }
-}
-
-/// Whether a value nests deeper than this.
-fn deeper(value: &Value, limit: usize) -> bool {
-    let Some(below) = limit.checked_sub(1) else {
-        return true;
-    };
-    match value {
-        Value::Array(list) => list.iter().any(|v| deeper(v, below)),
-        Value::Object(map) => map.values().any(|v| deeper(v, below)),
-        _ => false,
     }
 }

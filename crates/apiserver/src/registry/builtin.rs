@@ -8,10 +8,20 @@ use super::definition::{DefinitionError, Spec};
 use super::kind::Kind;
 
 const DATA: &str = include_str!("builtin.json");
+const REVIEWS: &str = include_str!("reviews.json");
 
 /// Every built-in kind.
 pub(super) fn kinds() -> Result<Vec<Arc<Kind>>, DefinitionError> {
-    let specs: Vec<Value> = serde_json::from_str(DATA)?;
+    read(DATA)
+}
+
+/// The kinds of questions to the server, of which nothing is stored.
+pub(super) fn reviews() -> Result<Vec<Arc<Kind>>, DefinitionError> {
+    read(REVIEWS)
+}
+
+fn read(data: &str) -> Result<Vec<Arc<Kind>>, DefinitionError> {
+    let specs: Vec<Value> = serde_json::from_str(data)?;
     let mut kinds = Vec::new();
     for spec in specs {
         kinds.extend(Spec::of_builtin(&spec)?.kinds(true, false)?);

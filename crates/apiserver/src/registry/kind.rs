@@ -86,6 +86,8 @@ pub enum Hook {
     Definition,
     /// Events expire.
     Event,
+    /// Accounts have tokens.
+    Account,
     /// Roles hold rules, which nobody may write who does not hold them.
     Role,
     /// Bindings give roles away.

@@ -34,6 +34,7 @@ type Compiled = HashMap<Arc<str>, (Revision, Vec<Arc<Kind>>)>;
 #[derive(Debug)]
 pub(crate) struct Registry {
     builtins: Vec<Arc<Kind>>,
+    reviews: Arc<[Arc<Kind>]>,
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
@@ -45,9 +46,12 @@ impl Registry {
     /// The built-ins alone.
     pub(crate) fn new() -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
-        let current = RwLock::new(Arc::new(Snapshot::new(builtins.clone())));
+        let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
+        let first = Snapshot::new(builtins.clone(), reviews.clone());
+        let current = RwLock::new(Arc::new(first));
         Ok(Self {
             builtins,
+            reviews,
             current,
             compiled: Mutex::default(),
             changes: watch::Sender::new(0),
@@ -78,7 +82,7 @@ impl Registry {
         }
         *compiled = next;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Snapshot::new(kinds));
+            Arc::new(Snapshot::new(kinds, self.reviews.clone()));
         self.changes.send_modify(|count| *count += 1);
     }
 

@@ -41,13 +41,14 @@ fn hash(bytes: &[u8]) -> String {
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     kinds: Vec<Arc<Kind>>,
+    reviews: Arc<[Arc<Kind>]>,
     by_path: HashMap<(String, String, String), usize>,
     /// Discovery documents and OpenAPI documents by their path.
     documents: Mutex<HashMap<String, Arc<OnceLock<Document>>>>,
 }
 
 impl Snapshot {
-    pub(super) fn new(kinds: Vec<Arc<Kind>>) -> Self {
+    pub(super) fn new(kinds: Vec<Arc<Kind>>, reviews: Arc<[Arc<Kind>]>) -> Self {
         let path = |k: &Arc<Kind>| (k.group.clone(), k.version.clone(), k.plural.clone());
         let by_path = kinds
             .iter()
@@ -56,6 +57,7 @@ impl Snapshot {
             .collect();
         Self {
             kinds,
+            reviews,
             by_path,
             documents: Mutex::default(),
         }
@@ -70,6 +72,18 @@ impl Snapshot {
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
         let path = (group.to_owned(), version.to_owned(), plural.to_owned());
         self.by_path.get(&path).map(|at| self.kinds[*at].clone())
+    }
+
+    /// The questions to the server, of which nothing is stored.
+    pub(crate) fn reviews(&self) -> &[Arc<Kind>] {
+        &self.reviews
+    }
+
+    /// The question behind `/apis/GROUP/VERSION/PLURAL`.
+    pub(crate) fn review(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
+        let mut all = self.reviews.iter();
+        let found = all.find(|k| k.group == group && k.version == version && k.plural == plural);
+        found.cloned()
     }
 
     /// The kind of this `apiVersion` and `kind`.
@@ -110,7 +124,7 @@ impl Snapshot {
     /// The groups with their versions, the preferred version first.
     pub(crate) fn groups(&self) -> BTreeMap<String, Vec<String>> {
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for kind in &self.kinds {
+        for kind in self.kinds.iter().chain(self.reviews.iter()) {
             let versions = groups.entry(kind.group.clone()).or_default();
             if !versions.contains(&kind.version) {
                 versions.push(kind.version.clone());

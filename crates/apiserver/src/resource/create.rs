@@ -80,11 +80,8 @@ impl Core {
             let key = kind.key(namespace, meta::name(&object));
             let mut stored = object.clone();
             kind.to_stored(&mut stored);
-            match self
-                .store
-                .put(&key, codec::encode(&stored), Expect::Absent)
-                .await
-            {
+            let bytes = codec::encode_bounded(&stored)?;
+            match self.store.put(&key, bytes, Expect::Absent).await {
                 Ok(revision) => {
                     if let Err(gone) =
                         admit::check_namespace(self, kind, namespace, meta::name(&object))

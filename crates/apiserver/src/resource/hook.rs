@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::Part;
 use crate::auth::Identity;
+use crate::auth::token::{ACCOUNT_NAME, SECRET_TYPE};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
@@ -26,7 +27,7 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Role => {}
+        Hook::None | Hook::Account | Hook::Event | Hook::Role => {}
         Hook::Binding => access::prepare_binding(object),
         Hook::Immutable => fold_string_data(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
@@ -42,8 +43,12 @@ pub(super) fn validate(
     live: Option<&Value>,
 ) -> Vec<Cause> {
     match kind.hook {
-        Hook::None | Hook::Event | Hook::Namespace => Vec::new(),
-        Hook::Immutable => validate_immutable(object, live),
+        Hook::None | Hook::Account | Hook::Event | Hook::Namespace => Vec::new(),
+        Hook::Immutable => {
+            let mut causes = validate_immutable(object, live);
+            causes.extend(validate_token_secret(object));
+            causes
+        }
         Hook::Role => access::validate_role(kind, object),
         Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
@@ -60,7 +65,12 @@ pub(super) fn check_caller(
 ) -> Result<(), ApiError> {
     match kind.hook {
         Hook::Role | Hook::Binding => access::check_grant(core, kind, object, live, caller),
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Namespace | Hook::Definition => Ok(()),
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Namespace
+        | Hook::Definition => Ok(()),
     }
 }
 
@@ -93,7 +103,8 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {}
+        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
+        }
     }
 }
 
@@ -142,6 +153,14 @@ fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
         causes.push(Cause::forbidden("immutable", why));
     }
     causes
+}
+
+/// A secret for a token names the account whose token it is for.
+fn validate_token_secret(object: &Value) -> Option<Cause> {
+    let named = &object["metadata"]["annotations"][ACCOUNT_NAME];
+    let is_named = !named.as_str().unwrap_or_default().is_empty();
+    let wrong = object["type"] == SECRET_TYPE && !is_named;
+    wrong.then(|| Cause::required(&format!("metadata.annotations[{ACCOUNT_NAME}]"), ""))
 }
 
 fn prepare_namespace(object: &mut Value, live: Option<&Value>, part: Part) {

@@ -12,6 +12,7 @@ mod metadata;
 mod names;
 mod patch;
 mod read;
+mod review;
 mod scale;
 mod update;
 
@@ -23,6 +24,7 @@ pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation}
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+pub(crate) use review::asked;
 
 use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;

@@ -93,7 +93,8 @@ impl Core {
             } else {
                 let mut stored = object.clone();
                 at.kind.to_stored(&mut stored);
-                self.store.put(&key, codec::encode(&stored), expect).await
+                let bytes = codec::encode_bounded(&stored)?;
+                self.store.put(&key, bytes, expect).await
             };
             match result {
                 Ok(revision) => {

@@ -6,6 +6,7 @@
 
 mod access;
 mod cel;
+mod correlate;
 mod defaulting;
 mod error;
 mod format;
@@ -23,7 +24,7 @@ pub use defaulting::default;
 pub use error::{FieldError, FieldErrorKind, SchemaError};
 pub use prune::prune;
 pub(crate) use text::{go_number, go_quote, json_text};
-pub use validate::{Validator, validate};
+pub use validate::{Validator, Verdict, validate};
 
 /// One node of a structural schema, named as in `apiextensions.k8s.io/v1` JSONSchemaProps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

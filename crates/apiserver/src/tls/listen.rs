@@ -1,5 +1,5 @@
-//! The listener: TLS with a client certificate, a number of connections, and a clean end. What
-//! happens on a connection is left to `connection`.
+//! The listener: TLS with or without a client certificate, a number of connections, and a clean
+//! end. What happens on a connection is left to `connection`.
 
 use std::io;
 use std::sync::Arc;
@@ -11,8 +11,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::connection::{self, Failure};
 use super::pki::{Pki, PkiError};
+use super::trust::Trust;
 use crate::ApiServer;
-use crate::auth::Identity;
+use crate::auth::authenticate::Peer;
 use crate::core::Closing;
 
 /// How long open requests may take when the server stops.
@@ -72,7 +73,11 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Address)?;
-    let acceptor = TlsAcceptor::from(pki.server_config(address)?);
+    let trust = pki.trust()?;
+    let acceptor = Acceptor {
+        tls: TlsAcceptor::from(pki.server_config(address, &trust)?),
+        trust: Arc::new(trust),
+    };
     let closing = tokio::sync::watch::Sender::new(false);
     let most = server.limits().connections;
     let slots = Arc::new(Semaphore::new(most));
@@ -113,24 +118,31 @@ pub(crate) async fn serve(
     Ok(())
 }
 
+/// What a new connection goes through.
+#[derive(Clone)]
+struct Acceptor {
+    tls: TlsAcceptor,
+    trust: Arc<Trust>,
+}
+
 /// The handshake, and then the connection.
 async fn accept(
     server: &ApiServer,
-    acceptor: &TlsAcceptor,
+    acceptor: &Acceptor,
     stream: TcpStream,
     closing: Closing,
 ) -> Result<(), Failure> {
     let limits = server.limits();
     stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(limits.handshake_time, acceptor.accept(stream)).await??;
+    let address = stream.peer_addr().ok().map(|address| address.ip());
+    let handshake = acceptor.tls.accept(stream);
+    let stream = tokio::time::timeout(limits.handshake_time, handshake).await??;
     let (_, session) = stream.get_ref();
-    // The handshake requires a certificate, so its absence would be a fault of ours.
-    let leaf = session
-        .peer_certificates()
-        .and_then(<[_]>::first)
-        .ok_or("the client showed no certificate")?;
-    let identity = Identity::from_certificate(leaf)?;
+    let peer = Peer {
+        address,
+        ..acceptor.trust.peer(session.peer_certificates())
+    };
     let http2 = session.alpn_protocol() == Some(b"h2");
-    let service = server.service_until(identity, closing.clone());
+    let service = server.service_for(peer, closing.clone());
     connection::serve(stream, http2, service, limits, closing).await
 }

@@ -1,10 +1,10 @@
-//! The server on a socket: certificates of its own, and a listener that lets nobody in who does
-//! not hold one.
+//! The server on a socket: certificates of its own, and a listener that tells who holds one.
 
 mod connection;
 mod files;
 mod listen;
 mod pki;
+mod trust;
 
 pub use files::FileError;
 pub(crate) use listen::serve;

@@ -13,9 +13,11 @@ use rcgen::{
 };
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::server::{ServerConfig, WebPkiClientVerifier};
+use rustls::server::ServerConfig;
 
 use super::files::{self, FileError};
+use super::trust::Trust;
+use crate::auth::{KeyError, SigningKey};
 
 /// Why there are no certificates to serve with.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +42,14 @@ pub enum PkiError {
         /// The file.
         path: PathBuf,
     },
+    /// The key that signs tokens is none.
+    #[error("{} cannot sign tokens", path.display())]
+    SigningKey {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: KeyError,
+    },
     /// The TLS library refuses the configuration.
     #[error("the certificates cannot be used for TLS")]
     Tls(#[from] rustls::Error),
@@ -56,6 +66,8 @@ pub struct Pki {
     admin_cert: String,
     admin_key: String,
     names: Vec<String>,
+    /// The authority of proxies that may speak for others, and their names.
+    proxies: Option<(String, Vec<String>)>,
 }
 
 const YEARS: i16 = 10;
@@ -76,6 +88,7 @@ impl Pki {
             admin_cert,
             admin_key,
             names: Vec::new(),
+            proxies: None,
         })
     }
 
@@ -84,6 +97,37 @@ impl Pki {
     pub fn with_names(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.names.extend(names);
         self
+    }
+
+    /// Lets proxies with certificates of another authority speak for their callers, with the
+    /// headers `X-Remote-User`, `-Group` and `-Extra-`. No names means that any name will do.
+    #[must_use]
+    pub fn with_front_proxy(mut self, authority: String, names: Vec<String>) -> Self {
+        self.proxies = Some((authority, names));
+        self
+    }
+
+    /// The authorities whose word counts for clients.
+    pub(super) fn trust(&self) -> Result<Trust, PkiError> {
+        Trust::new(&self.ca_cert, self.proxies.as_ref())
+    }
+
+    /// Reads the key that signs the tokens of ServiceAccounts in a directory, or makes one there.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written, or holds no such key.
+    pub fn signing_key(dir: &Path) -> Result<SigningKey, PkiError> {
+        files::private_dir(dir)?;
+        let path = dir.join("sa.key");
+        let pem = match files::read(&path)? {
+            Some(pem) => pem,
+            None => {
+                let pem = KeyPair::generate()?.serialize_pem();
+                files::write(&path, &pem)?;
+                pem
+            }
+        };
+        SigningKey::from_pem(&pem).map_err(|source| PkiError::SigningKey { path, source })
     }
 
     /// The authority's certificate, as PEM.
@@ -107,9 +151,12 @@ impl Pki {
         )
     }
 
-    /// What the listener needs: a fresh certificate for its names, and the rule that every client
-    /// shows one of ours.
-    pub(super) fn server_config(&self, address: SocketAddr) -> Result<Arc<ServerConfig>, PkiError> {
+    /// What the listener needs: a fresh certificate for its names, and the rule for clients.
+    pub(super) fn server_config(
+        &self,
+        address: SocketAddr,
+        trust: &Trust,
+    ) -> Result<Arc<ServerConfig>, PkiError> {
         let issuer = Issuer::from_ca_cert_pem(&self.ca_cert, KeyPair::from_pem(&self.ca_key)?)?;
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(self.server_names(address))?;
@@ -127,16 +174,11 @@ impl Pki {
                 source,
             }
         })?;
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(ca.clone())?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let verifier =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
-                .build()?;
         let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(trust.handshake())
             .with_single_cert(vec![certificate.der().clone(), ca], private)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))

@@ -15,6 +15,11 @@ use tokio_rustls::client::TlsStream;
 
 /// A client that trusts `pki`, with the certificate of `holder`, if any, and these protocols.
 pub fn connector(pki: &Pki, holder: Option<&Pki>, protocols: &[&str]) -> TlsConnector {
+    connector_with(pki, holder.map(Pki::admin_certificate), protocols)
+}
+
+/// The same with a certificate and its key.
+pub fn connector_with(pki: &Pki, holder: Option<(&str, &str)>, protocols: &[&str]) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots
         .add(CertificateDer::from_pem_slice(pki.ca_certificate().as_bytes()).unwrap())
@@ -26,8 +31,7 @@ pub fn connector(pki: &Pki, holder: Option<&Pki>, protocols: &[&str]) -> TlsConn
         .with_root_certificates(roots);
     let mut config = match holder {
         None => builder.with_no_client_auth(),
-        Some(holder) => {
-            let (certificate, key) = holder.admin_certificate();
+        Some((certificate, key)) => {
             let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
             builder
                 .with_client_auth_cert(

@@ -39,7 +39,7 @@ pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let _claim = dir.claim()?;
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let listener = control_plane::bind(address).await?;
-    let mut plane = ControlPlane::start(&dir).await?;
+    let mut plane = ControlPlane::start(&dir, None).await?;
     let url = plane.serve(&dir, listener).await?;
     println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
     let client = plane.client.clone();

@@ -31,7 +31,7 @@ pub(crate) async fn run(flags: cli::Down) -> Outcome {
         }
         None => {
             let _claim = dir.claim()?;
-            let plane = ControlPlane::start(&dir).await?;
+            let plane = ControlPlane::start(&dir, None).await?;
             let outcome = remove_all(&plane.client, limit).await;
             plane.stop().await;
             outcome

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use kube::ResourceExt;
 use machinist_api::vitistack::Machine;
+use machinist_apiserver::{AuditOptions, LogFile};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
@@ -20,9 +21,10 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let dir = DataDir::resolve(&flags.data)?;
     let mut claim = dir.claim()?;
     let listener = control_plane::bind(flags.listen).await?;
+    let audit = audit(&flags.audit)?;
     let mut plane = match flags.api_only {
-        true => ControlPlane::start_api(&dir).await?,
-        false => ControlPlane::start(&dir).await?,
+        true => ControlPlane::start_api(&dir, audit).await?,
+        false => ControlPlane::start(&dir, audit).await?,
     };
     let url = plane.serve(&dir, listener).await?;
     claim.announce(&url)?;
@@ -53,6 +55,28 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
     plane.stop().await;
     drop(claim);
     outcome
+}
+
+/// What is to be written down of requests.
+fn audit(flags: &cli::Audit) -> Outcome<Option<AuditOptions>> {
+    let Some(path) = &flags.audit_log_path else {
+        return Ok(None);
+    };
+    let policy = match &flags.audit_policy_file {
+        None => None,
+        Some(file) => Some(std::fs::read_to_string(file).map_err(|e| {
+            let what = format!("could not read the audit policy {}", file.display());
+            failure::configuration(what, e)
+        })?),
+    };
+    Ok(Some(AuditOptions {
+        log: LogFile {
+            path: path.clone(),
+            max_size: flags.audit_log_maxsize,
+            max_backups: flags.audit_log_maxbackup,
+        },
+        policy,
+    }))
 }
 
 fn copy_kubeconfig(dir: &DataDir, file: &Path) -> Outcome {

@@ -4,13 +4,13 @@ use std::sync::{Arc, LazyLock};
 
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::objects::OptionalValue;
-use kube_cel::cel::{self, Context, ExecutionError, IdedExpr};
+use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{CompiledRule, RuleNode};
+use super::{Compiled, CompiledRule, RuleNode, cost};
 use crate::schema::text::child_path;
-use crate::schema::{FieldError, FieldErrorKind, ListKind, Rule, Schema};
+use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
 /// The longest message that an expression may make.
 const MAX_MESSAGE: usize = 5 * 1024;
@@ -25,6 +25,7 @@ static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
     library.add_function("type", |value: cel::Value| {
         Ok::<_, ExecutionError>(text(type_name(&value)))
     });
+    cost::register(&mut library);
     for name in TYPE_NAMES {
         library.add_variable_from_value(name, text(name));
     }
@@ -63,6 +64,15 @@ fn text(text: &str) -> cel::Value {
     cel::Value::String(Arc::new(text.to_string()))
 }
 
+/// What was found so far, and what may still be spent.
+struct Faults<'a> {
+    errors: &'a mut Vec<FieldError>,
+    forgiven: &'a mut Vec<FieldError>,
+    budget: u64,
+    /// Set when a rule or all of them cost too much: no other rule is run then.
+    exhausted: bool,
+}
+
 /// Where the walk is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -70,6 +80,37 @@ struct Place<'a> {
     value: &'a Value,
     old: Option<&'a Value>,
     whole_object: bool,
+    same: Same<'a>,
+}
+
+/// A node with the value that it had.
+type Pair<'a> = (&'a Schema, &'a Value, &'a Value);
+
+/// What decides whether a fault is forgiven: the node itself where its old value is known, else
+/// the nearest node around it.
+#[derive(Clone, Copy, Default)]
+struct Same<'a> {
+    own: Option<Pair<'a>>,
+    parent: Option<Pair<'a>>,
+}
+
+impl<'a> Same<'a> {
+    fn is_unchanged(self) -> bool {
+        self.own
+            .or(self.parent)
+            .is_some_and(|(schema, new, old)| correlate::is_unchanged(Some(schema), new, old))
+    }
+
+    /// The same for a part of the node.
+    fn below(self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Self {
+        match self.own {
+            None => self,
+            Some(own) => Self {
+                own: old.map(|old| (schema, value, old)),
+                parent: Some(own),
+            },
+        }
+    }
 }
 
 impl RuleNode {
@@ -80,41 +121,65 @@ impl RuleNode {
         object: &Value,
         old: Option<&Value>,
         errors: &mut Vec<FieldError>,
+        forgiven: &mut Vec<FieldError>,
     ) {
+        let mut faults = Faults {
+            errors,
+            forgiven,
+            budget: cost::PER_OBJECT,
+            exhausted: false,
+        };
         let place = Place {
             schema,
             value: object,
             old,
             whole_object: true,
+            same: Same {
+                own: old.map(|old| (schema, object, old)),
+                parent: None,
+            },
         };
-        self.walk(place, "", errors);
+        self.walk(place, "", &mut faults);
     }
 
-    fn walk(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+    fn walk(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
         // A null has no rules of its own; the surrounding object may judge it.
-        if place.value.is_null() {
+        if place.value.is_null() || faults.exhausted {
             return;
         }
         let old = place.old.filter(|old| !old.is_null());
         if !self.rules.is_empty() {
-            self.run(Place { old, ..place }, path, errors);
+            self.run(Place { old, ..place }, path, faults);
         }
         for branch in &self.all_of {
-            branch.walk(place, path, errors);
+            // As upstream, what stands below allOf is forgiven by what is around the node.
+            let same = Same {
+                own: None,
+                ..place.same
+            };
+            branch.walk(Place { same, ..place }, path, faults);
         }
         match place.value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    let old = old.and_then(|old| old.get(key));
+                    let old = correlate::field(old, key);
                     let declared = place.schema.properties.get(key);
                     let below = declared.zip(self.properties.get(key));
                     if let Some((schema, rules)) = below {
-                        rules.walk(at(schema, value, old), &child_path(path, key), errors);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &child_path(path, key),
+                            faults,
+                        );
                     } else if declared.is_none()
                         && let Some((schema, rules)) =
                             place.schema.map_value().zip(self.map_value.as_deref())
                     {
-                        rules.walk(at(schema, value, old), &format!("{path}[{key}]"), errors);
+                        rules.walk(
+                            place.below(schema, value, old),
+                            &format!("{path}[{key}]"),
+                            faults,
+                        );
                     }
                 }
             }
@@ -122,8 +187,12 @@ impl RuleNode {
                 let below = place.schema.element().zip(self.items.as_deref());
                 if let Some((schema, rules)) = below {
                     for (index, item) in items.iter().enumerate() {
-                        let old = old.and_then(|old| old_item(place.schema, old, item));
-                        rules.walk(at(schema, item, old), &format!("{path}[{index}]"), errors);
+                        let old = correlate::item(place.schema, old, item);
+                        rules.walk(
+                            place.below(schema, item, old),
+                            &format!("{path}[{index}]"),
+                            faults,
+                        );
                     }
                 }
             }
@@ -131,7 +200,7 @@ impl RuleNode {
         }
     }
 
-    fn run(&self, place: Place<'_>, path: &str, errors: &mut Vec<FieldError>) {
+    fn run(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
         let mut plain = LIBRARY.new_inner_scope();
         let convert = |value| to_cel(value, place.schema, place.whole_object);
         plain.add_variable_from_value("self", convert(place.value));
@@ -152,37 +221,30 @@ impl RuleNode {
                 continue;
             }
             let scope = if is_optional { &optional } else { &plain };
-            errors.extend(compiled.run(scope, &plain, place, path));
+            compiled.run(scope, &plain, place, path, faults);
+            if faults.exhausted {
+                return;
+            }
         }
     }
 }
 
-fn at<'a>(schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Place<'a> {
-    Place {
-        schema,
-        value,
-        old,
-        whole_object: schema.embedded_resource,
+impl<'a> Place<'a> {
+    /// A part of the node.
+    fn below(self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Self {
+        Self {
+            schema,
+            value,
+            old,
+            whole_object: schema.embedded_resource,
+            same: self.same.below(schema, value, old),
+        }
     }
-}
-
-/// The item of the old list that is the same one: only `map` lists can tell.
-fn old_item<'a>(schema: &Schema, old: &'a Value, item: &Value) -> Option<&'a Value> {
-    let ListKind::Map(keys) = schema.list_kind() else {
-        return None;
-    };
-    old.as_array()?
-        .iter()
-        .find(|old| keys.iter().all(|key| old.get(key) == item.get(key)))
 }
 
 impl CompiledRule {
     fn needs_old(&self) -> bool {
-        self.uses_old_self
-            || self
-                .message
-                .as_ref()
-                .is_some_and(|message| message.references().has_variable("oldSelf"))
+        self.uses_old_self || self.message.as_ref().is_some_and(|m| m.uses_old_self)
     }
 
     fn run(
@@ -191,30 +253,52 @@ impl CompiledRule {
         plain: &Context<'_>,
         place: Place<'_>,
         path: &str,
-    ) -> Option<FieldError> {
+        faults: &mut Faults<'_>,
+    ) {
+        let (result, spent) = self.expression.resolve(scope);
         // A rule that cannot be judged is laid at the node's own door, with its type as value.
         let undecided = |detail: String| {
             let ty = place.schema.ty.clone().unwrap_or_default();
             FieldError::invalid(path, ty, detail)
         };
-        match scope.resolve(&self.expression) {
+        let text = rule_text(&self.rule);
+        if spent > cost::PER_CALL {
+            faults.exhausted = true;
+            faults.errors.push(undecided(format!(
+                "'operation cancelled: actual cost limit exceeded': no further validation rules \
+                 will be run due to call cost exceeds limit for rule: {text}"
+            )));
+            return;
+        }
+        let Some(left) = faults.budget.checked_sub(spent) else {
+            faults.exhausted = true;
+            faults.errors.push(undecided(
+                "validation failed due to running out of cost budget, no further validation \
+                 rules will be run"
+                    .into(),
+            ));
+            return;
+        };
+        faults.budget = left;
+        faults.errors.extend(match result {
             Ok(cel::Value::Bool(true)) => None,
+            Ok(cel::Value::Bool(false)) if !self.uses_old_self && place.same.is_unchanged() => {
+                faults.forgiven.push(self.failure(plain, place, path));
+                None
+            }
             Ok(cel::Value::Bool(false)) => Some(self.failure(plain, place, path)),
             Ok(_) => Some(undecided(format!(
-                "rule did not evaluate to a boolean: {}",
-                rule_text(&self.rule)
+                "rule did not evaluate to a boolean: {text}"
             ))),
             Err(ExecutionError::NoSuchOverload) => Some(undecided(format!(
                 "'no such overload': call arguments did not match a supported operator, \
-                 function or macro signature for rule: {}",
-                rule_text(&self.rule)
+                 function or macro signature for rule: {text}"
             ))),
             Err(error) => Some(undecided(format!(
-                "{} evaluating rule: {}",
-                error_text(&error),
-                rule_text(&self.rule)
+                "{} evaluating rule: {text}",
+                error_text(&error)
             ))),
-        }
+        });
     }
 
     fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &str) -> FieldError {
@@ -242,9 +326,18 @@ impl CompiledRule {
     }
 }
 
+impl Compiled {
+    /// What the expression says, and what saying it cost.
+    fn resolve(&self, scope: &Context<'_>) -> (Result<cel::Value, ExecutionError>, u64) {
+        cost::with_stack_for(self.size.depth, || {
+            cost::measured(self.size.nodes, || scope.resolve(&self.expression))
+        })
+    }
+}
+
 /// The message that an expression makes, if it is one line of reasonable length.
-fn made_message(expression: &IdedExpr, scope: &Context<'_>) -> Option<String> {
-    let Ok(cel::Value::String(text)) = scope.resolve(expression) else {
+fn made_message(expression: &Compiled, scope: &Context<'_>) -> Option<String> {
+    let (Ok(cel::Value::String(text)), _) = expression.resolve(scope) else {
         return None;
     };
     let text = text.trim();

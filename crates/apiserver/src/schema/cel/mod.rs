@@ -2,11 +2,12 @@
 //! evaluated per object. The language and its Kubernetes libraries come from kube-cel.
 //!
 //! Whatever cannot be evaluated counts as a failed rule. What kube-apiserver has and this has
-//! not: static types and cost budgets (names and functions are checked, types at run time),
+//! not: static types (names and functions are checked, types at run time), estimates of cost,
 //! `cel.bind`, `sortBy`, two-variable comprehensions, and equality of `set` and `map` lists
 //! regardless of order.
 
 mod convert;
+mod cost;
 mod escape;
 mod evaluate;
 mod field_path;
@@ -21,12 +22,20 @@ use kube_cel::cel::parser::Parser;
 use super::text::child_path;
 use super::{Rule, Schema, SchemaError};
 
+/// An expression that counts what it costs.
+#[derive(Debug)]
+struct Compiled {
+    expression: IdedExpr,
+    size: cost::Size,
+    uses_old_self: bool,
+}
+
 /// One rule, ready to run.
 #[derive(Debug)]
 struct CompiledRule {
     rule: Rule,
-    expression: IdedExpr,
-    message: Option<IdedExpr>,
+    expression: Compiled,
+    message: Option<Compiled>,
     /// Whether the rule compares with the old value, and so runs on updates alone.
     uses_old_self: bool,
     /// What to append to the path of the node, as `.spec.name`.
@@ -131,7 +140,7 @@ fn compile_rule(rule: &Rule, place: &Schema, path: &str) -> Result<CompiledRule,
         None => String::new(),
     };
     Ok(CompiledRule {
-        uses_old_self: expression.references().has_variable("oldSelf"),
+        uses_old_self: expression.uses_old_self,
         rule: rule.clone(),
         expression,
         message,
@@ -139,7 +148,7 @@ fn compile_rule(rule: &Rule, place: &Schema, path: &str) -> Result<CompiledRule,
     })
 }
 
-fn parse(text: &str, path: &str) -> Result<IdedExpr, SchemaError> {
+fn parse(text: &str, path: &str) -> Result<Compiled, SchemaError> {
     let refuse = |reason: String| SchemaError::Rule {
         path: path.to_string(),
         rule: text.to_string(),
@@ -148,13 +157,26 @@ fn parse(text: &str, path: &str) -> Result<IdedExpr, SchemaError> {
     if text.trim().is_empty() {
         return Err(refuse("the rule is empty".into()));
     }
+    cost::check_text(text).map_err(refuse)?;
+    cost::with_stack(|| parse_bounded(text)).map_err(refuse)
+}
+
+fn parse_bounded(text: &str) -> Result<Compiled, String> {
     let mut expression = Parser::new()
         .enable_optional_syntax(true)
+        .max_recursion_depth(u16::try_from(cost::MAX_DEPTH).unwrap_or(u16::MAX))
         .parse(text)
-        .map_err(|errors| refuse(errors.to_string()))?;
-    scope::check(&expression).map_err(refuse)?;
+        .map_err(|errors| errors.to_string())?;
+    scope::check(&expression)?;
     optional::rewrite(&mut expression);
-    Ok(expression)
+    let uses_old_self = expression.references().has_variable("oldSelf");
+    let size = cost::instrument(&mut expression);
+    cost::check_depth(size)?;
+    Ok(Compiled {
+        expression,
+        size,
+        uses_old_self,
+    })
 }
 
 #[cfg(test)]

@@ -159,7 +159,8 @@ pub(super) fn check(expression: &IdedExpr) -> Result<(), String> {
 
 fn walk<'e>(expression: &'e IdedExpr, scope: &mut Vec<&'e str>) -> Result<(), String> {
     match &expression.expr {
-        Expr::Unspecified | Expr::Literal(_) => Ok(()),
+        Expr::Unspecified => Err("the expression is incomplete".into()),
+        Expr::Literal(_) => Ok(()),
         Expr::Ident(name) => {
             // Names that begin with @ are the parser's own.
             let is_known = scope.contains(&name.as_str()) || TYPE_NAMES.contains(&name.as_str());
@@ -220,6 +221,13 @@ fn walk<'e>(expression: &'e IdedExpr, scope: &mut Vec<&'e str>) -> Result<(), St
         }),
         Expr::Struct(message) => Err(format!("undeclared reference to '{}'", message.type_name)),
     }
+}
+
+/// Whether functions live in a namespace of this name.
+pub(super) fn is_namespace(name: &str) -> bool {
+    NAMESPACED
+        .iter()
+        .any(|full| full.split_once('.').is_some_and(|(space, _)| space == name))
 }
 
 fn known_function(name: &str) -> Result<(), String> {

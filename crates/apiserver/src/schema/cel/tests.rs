@@ -183,6 +183,49 @@ fn what_the_language_lacks_is_refused_with_the_schema() {
 }
 
 #[test]
+fn what_costs_too_much_is_stopped() {
+    let schema = json!({"type": "object", "properties": {
+        "list": {"type": "array", "items": {"type": "integer"}},
+        "text": {"type": "string"},
+    }});
+    let list: Vec<u32> = (0..400).collect();
+    let object = json!({"list": list, "text": "x".repeat(200_000)});
+    let check = |rule: &str| faults(rule, schema.clone(), object.clone());
+    assert_eq!(check("self.list.all(a, a >= 0)"), Vec::<String>::new());
+    for rule in [
+        "self.list.all(a, self.list.all(b, self.list.all(c, a + b + c >= 0)))",
+        "self.list.all(a, self.text.contains('y') == false)",
+    ] {
+        let found = check(rule);
+        assert_eq!(found.len(), 1, "{rule}: {found:?}");
+        let expected = "s: Invalid value: \"object\": 'operation cancelled: actual cost limit \
+            exceeded': no further validation rules will be run due to call cost exceeds limit for \
+            rule: it is false";
+        assert_eq!(found[0], expected);
+    }
+}
+
+#[test]
+fn what_nests_too_deep_is_refused_and_what_is_deep_runs() {
+    let (schema, object) = web();
+    let check = |rule: &str| faults(rule, schema.clone(), object.clone());
+    let nested = |depth: usize| format!("{}true{}", "(".repeat(depth), ")".repeat(depth));
+    let sum = |terms: usize| format!("{} > 0", vec!["1"; terms].join(" + "));
+    for rule in [nested(200), sum(200)] {
+        assert_eq!(check(&rule), Vec::<String>::new(), "{rule}");
+    }
+    for rule in [
+        nested(5000),
+        sum(5000),
+        sum(900),
+        "a?b:".repeat(5000),
+        "[".repeat(30_000),
+    ] {
+        assert_eq!(check(&rule).len(), 1, "{}", &rule[..20]);
+    }
+}
+
+#[test]
 fn a_rule_is_shared_between_threads() {
     fn is_shared<T: Send + Sync>() {}
     is_shared::<Validator>();

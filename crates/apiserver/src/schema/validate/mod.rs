@@ -1,8 +1,8 @@
 //! Validation of whole objects: types and values, list uniqueness, embedded objects and CEL
 //! rules, in the order and the words of kube-apiserver.
 //!
-//! Object metadata is validated elsewhere. Unchanged invalid values are not tolerated on
-//! update yet; the old object already comes in, so that can be added here alone.
+//! Object metadata is validated elsewhere. What an update leaves as it was is tolerated, also
+//! when it is invalid: schemas may become stricter without stopping everybody.
 
 mod embedded;
 mod lists;
@@ -22,6 +22,15 @@ use super::{FieldError, FieldErrorKind, Schema, SchemaError, SchemaOrBool};
 
 /// Compiled patterns, by their text.
 pub(crate) type Patterns = BTreeMap<String, Regex>;
+
+/// What a validator found.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// The faults for which an object is refused.
+    pub errors: Vec<FieldError>,
+    /// Rules that fail on what an update leaves as it was.
+    pub forgiven: Vec<FieldError>,
+}
 
 /// A schema with its patterns and CEL rules compiled, ready to judge many objects.
 #[derive(Debug)]
@@ -54,7 +63,13 @@ impl Validator {
 
     /// Every fault of an object; `old` is the object that an update replaces.
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object);
+        self.judge(object, old).errors
+    }
+
+    /// The faults of an object, and those that are forgiven and only told.
+    pub fn judge(&self, object: &Value, old: Option<&Value>) -> Verdict {
+        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
+        let mut forgiven = Vec::new();
         embedded::check(&self.schema, object, "", &mut errors);
 
         // A list that was already ambiguous when it was stored must not block its repair.
@@ -72,10 +87,13 @@ impl Validator {
                      correct the existing errors to complete validation",
                 ));
             } else {
-                rules.evaluate(&self.schema, object, old, &mut errors);
+                rules.evaluate(&self.schema, object, old, &mut errors, &mut forgiven);
             }
         }
-        without_repeats(errors)
+        Verdict {
+            errors: without_repeats(errors),
+            forgiven: without_repeats(forgiven),
+        }
     }
 }
 

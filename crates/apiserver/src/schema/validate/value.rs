@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::types::{format_error, type_check};
 use super::{Patterns, number};
 use crate::schema::text::{child_path, go_quote, json_text};
-use crate::schema::{FieldError, FieldErrorKind, Schema, SchemaOrBool, format};
+use crate::schema::{FieldError, FieldErrorKind, Schema, SchemaOrBool, correlate, format};
 
 /// Checks values against schemas whose patterns are compiled.
 ///
@@ -23,18 +23,34 @@ impl<'a> Checker<'a> {
         Self { patterns }
     }
 
-    /// Every fault of a whole object.
-    pub(super) fn check(&self, schema: &Schema, object: &Value) -> Vec<FieldError> {
-        self.node(schema, object, "").errors
+    /// Every fault of a whole object; what an update leaves as it was has none.
+    pub(super) fn check(
+        &self,
+        schema: &Schema,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Vec<FieldError> {
+        self.node(schema, object, old, "").errors
     }
 
-    fn node(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
+    /// A node, whose faults do not count when it is what it was.
+    fn node(&self, schema: &Schema, value: &Value, old: Option<&Value>, path: &str) -> Outcome {
+        let mut outcome = self.strict(schema, value, old, path);
+        let unchanged = |old| correlate::is_unchanged(Some(schema), value, old);
+        if !outcome.errors.is_empty() && old.is_some_and(unchanged) {
+            outcome.errors.clear();
+        }
+        outcome
+    }
+
+    /// A node whose own faults count in any case; those below it may still be forgiven.
+    fn strict(&self, schema: &Schema, value: &Value, old: Option<&Value>, path: &str) -> Outcome {
         let mut outcome = type_check(schema, value, path);
         if value.is_null() {
             outcome.errors.extend(enum_error(schema, value, path));
             return outcome;
         }
-        outcome.merge(self.combinators(schema, value, path));
+        outcome.merge(self.combinators(schema, value, old, path));
         match value {
             Value::String(text) => {
                 outcome.errors.extend(self.string_error(schema, text, path));
@@ -47,11 +63,11 @@ impl<'a> Checker<'a> {
                 outcome.count();
             }
             Value::Array(items) => {
-                outcome.merge(self.list(schema, items, path));
+                outcome.merge(self.list(schema, items, old, path));
                 outcome.count();
             }
             Value::Object(map) => {
-                outcome.merge(self.object(schema, map, path));
+                outcome.merge(self.object(schema, map, old, path));
                 outcome.count();
             }
             Value::Bool(_) | Value::Null => {}
@@ -95,11 +111,12 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn list(&self, schema: &Schema, items: &[Value], path: &str) -> Outcome {
+    fn list(&self, schema: &Schema, items: &[Value], old: Option<&Value>, path: &str) -> Outcome {
         let mut outcome = Outcome::default();
         if let Some(element) = schema.element() {
             for (index, item) in items.iter().enumerate() {
-                outcome.merge(self.node(element, item, &format!("{path}[{index}]")));
+                let old = correlate::item(schema, old, item);
+                outcome.merge(self.node(element, item, old, &format!("{path}[{index}]")));
             }
         }
         let size = items.len() as u64;
@@ -127,7 +144,13 @@ impl<'a> Checker<'a> {
         outcome
     }
 
-    fn object(&self, schema: &Schema, map: &Map<String, Value>, path: &str) -> Outcome {
+    fn object(
+        &self,
+        schema: &Schema,
+        map: &Map<String, Value>,
+        old: Option<&Value>,
+        path: &str,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
         let size = map.len() as u64;
         if let Some(min) = schema.min_properties.filter(|min| size < *min) {
@@ -147,7 +170,8 @@ impl<'a> Checker<'a> {
             }
             match schema.additional_properties.as_deref() {
                 Some(SchemaOrBool::Schema(child)) => {
-                    outcome.merge(self.node(child, value, &format!("{path}.{key}")));
+                    let old = correlate::field(old, key);
+                    outcome.merge(self.node(child, value, old, &format!("{path}.{key}")));
                 }
                 Some(SchemaOrBool::Bool(false)) => outcome.errors.push(invalid(
                     path,
@@ -159,7 +183,10 @@ impl<'a> Checker<'a> {
         }
         for (name, child) in &schema.properties {
             if let Some(value) = map.get(name) {
-                outcome.merge(self.node(child, value, &child_path(path, name)));
+                // What an object is cannot be forgiven.
+                let is_type = path.is_empty() && matches!(name.as_str(), "kind" | "apiVersion");
+                let old = correlate::field(old, name).filter(|_| !is_type);
+                outcome.merge(self.node(child, value, old, &child_path(path, name)));
             }
         }
         for name in &schema.required {
@@ -173,13 +200,19 @@ impl<'a> Checker<'a> {
         outcome
     }
 
-    fn combinators(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
+    fn combinators(
+        &self,
+        schema: &Schema,
+        value: &Value,
+        old: Option<&Value>,
+        path: &str,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
         let quoted = go_quote(path);
         let check = |schemas: &[Schema]| -> Vec<Outcome> {
             schemas
                 .iter()
-                .map(|schema| self.node(schema, value, path))
+                .map(|schema| self.strict(schema, value, old, path))
                 .collect()
         };
 
@@ -224,7 +257,7 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some(not) = &schema.not
-            && self.node(not, value, path).is_valid()
+            && self.strict(not, value, old, path).is_valid()
         {
             outcome.errors.push(pathless(format!(
                 "{quoted} must not validate the schema (not)"

@@ -1,0 +1,21 @@
+//! Questions to the server: they go through what every write goes through, except the store.
+
+use serde_json::Value;
+
+use super::{Part, WriteOptions, admit, track};
+use crate::meta;
+use crate::registry::Kind;
+use crate::status::ApiError;
+
+/// A question as it is answered: known fields alone, with its writer; and what to warn of.
+pub(crate) fn asked(
+    kind: &Kind,
+    namespace: &str,
+    mut body: Value,
+    options: &WriteOptions,
+) -> Result<(Value, Vec<String>), ApiError> {
+    admit::check_envelope(kind, &mut body, namespace, None)?;
+    let warnings = admit::shape(kind, &mut body, options)?;
+    meta::as_map(&mut body).remove("status");
+    Ok((track(kind, Part::Main, None, body, options), warnings))
+}
