@@ -11,6 +11,7 @@ use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
+use crate::watch::Lines;
 
 /// Text for `/metrics` from the program around the server.
 pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -32,6 +33,8 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    /// What watches have told lately.
+    pub(crate) lines: Lines,
     pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
@@ -63,6 +66,7 @@ impl Core {
             store,
             registry,
             metrics,
+            lines: Lines::default(),
             gate: Gate::new(limits),
             version,
             extra_metrics,
