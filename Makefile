@@ -51,6 +51,11 @@ check: ## Format, lints and unit tests: the inner loop, two minutes
 test: ## Everything: lints, unit and integration tests against real peers, and the demo
 	@MAKE='$(MAKE)' scripts/test.sh
 
+.PHONY: conformance
+conformance: ## Run the Kubernetes end-to-end tests that need no node, and write docs/conformance.md
+	@scripts/setup.sh conformance
+	@$(PEERS); cargo xtask conformance
+
 .PHONY: image-check
 image-check: image ## Boot the guest image and check what Machinist relies on
 	@images/guest/check.sh

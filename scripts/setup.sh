@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance]...   (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -27,6 +27,11 @@ kube_assets() {
     else
         echo "$cache/kube/$(kube_version)-$(cat "$tree/tests/kube/go.sum" "$here/build-kube.sh" | hash12)"
     fi
+}
+
+# Where the Kubernetes end-to-end tests are, or will be built.
+conformance_assets() {
+    echo "$cache/conformance/$(cat "$tree/tests/conformance/e2e/go.sum" "$here/build-conformance.sh" | hash12)"
 }
 
 # Installs the packages whose commands or files are missing, all in one go.
@@ -104,10 +109,29 @@ setup_kubectl() {
     with_lock kubectl fetch_client "$old_client" "$old_client_package" "$old_client_sum"
 }
 
+build_conformance() {
+    local destination=$1
+    [[ ! -x $destination/e2e.test ]] || return 0
+    say 'building the Kubernetes end-to-end tests (once, about ten minutes)'
+    "$here/build-conformance.sh" "$destination.part"
+    rm -rf "$destination"
+    mv "$destination.part" "$destination"
+}
+
+setup_conformance() {
+    setup_kubectl
+    local assets
+    assets=$(conformance_assets)
+    [[ ! -x $assets/e2e.test ]] || return 0
+    have go || die 'Go 1.26 or newer is missing: install it from https://go.dev/dl'
+    with_lock conformance build_conformance "$assets"
+}
+
 setup_test() {
     setup_run
     setup_kubectl
     setup_kube
+    setup_conformance
 }
 
 # Prints an assignment if the file that it names exists.
@@ -124,6 +148,7 @@ print_env() {
     assign MACHINIST_KUBECTL_OLD "${MACHINIST_KUBECTL_OLD:-$cache/kubectl/$old_client/kubectl}"
     assign MACHINIST_HELM "${MACHINIST_HELM:-$cache/kubectl/$new_client/helm}"
     assign MACHINIST_HELM_OLD "${MACHINIST_HELM_OLD:-$cache/kubectl/$old_client/helm}"
+    assign MACHINIST_CONFORMANCE "$(conformance_assets)"
     # The file behind the link: a disk that grows on top of it must not see it change.
     image=$(realpath -q "${MACHINIST_GUEST_IMAGE:-$cache/images/machinist-guest.qcow2}" || true)
     assign MACHINIST_GUEST_IMAGE "$image"
@@ -131,8 +156,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance or --env)" ;;
     esac
 done

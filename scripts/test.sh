@@ -41,4 +41,5 @@ eval "$(scripts/setup.sh --env)"
 stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -- -D warnings
 stage tests cargo test --workspace --locked
+stage conform cargo xtask conformance
 stage demo "${MAKE:-make}" --no-print-directory demo

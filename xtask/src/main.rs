@@ -1,6 +1,7 @@
 //! The project's own chores, one file a command; `cargo xtask help` lists them.
 
 mod bench;
+mod conformance;
 mod generate;
 mod manifests;
 mod sanitize_crds;
@@ -34,6 +35,8 @@ enum Command {
     VerifyCrds,
     /// Measure start-up, load and memory beside kube-apiserver, and overhead beside plain QEMU
     Bench(bench::Flags),
+    /// Run the Kubernetes end-to-end tests that need no node, and write docs/conformance.md
+    Conformance,
     /// Write down when a process starts, then become the program that a script names
     #[command(hide = true)]
     ExecStamp(bench::stamp::Flags),
@@ -46,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         Command::SanitizeCrds { files } => sanitize_crds::run(files),
         Command::VerifyCrds => verify_crds::run(),
         Command::Bench(flags) => bench::run(&flags),
+        Command::Conformance => conformance::run(),
         Command::ExecStamp(flags) => bench::stamp::exec(&flags),
     }
 }

@@ -151,7 +151,7 @@ async fn nobody_gives_away_what_they_do_not_hold() {
         ("admin", &roles, role("r2", secrets(&["get", "impersonate"])), 403, &impersonate),
         ("admin", &bindings, binding("b1", "ClusterRole/view", "friend"), 201, ""),
         ("admin", &bindings, binding("b2", "ClusterRole/cluster-admin", "friend"), 403, &all),
-        ("admin", &bindings, binding("b3", "Role/none", "friend"), 404, "role.rbac.authorization.k8s.io \"none\" not found"),
+        ("admin", &bindings, binding("b3", "Role/none", "friend"), 404, "rolebindings.rbac.authorization.k8s.io \"none\" not found"),
         ("binder", &everywhere, binding("b4", "ClusterRole/view", "friend"), 201, ""),
         ("binder", &format!("POST {RBAC}/clusterroles"), role("more", secrets(&["get"])), 403, &reader),
         ("binder", &format!("POST {RBAC}/clusterroles"), gathering, 403, "clusterroles.rbac.authorization.k8s.io \"gathering\" is forbidden: must have cluster-admin privileges to use the aggregationRule"),

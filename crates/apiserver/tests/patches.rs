@@ -125,7 +125,7 @@ async fn server_side_apply_keeps_owners_apart() {
             (&format!("{}&force=true", apply("b")), with(json!({"color": "blue"})), 200, json!({
                 "spec": {"color": "blue", "ports": [{"name": "http"}]},
             })),
-            (&format!("{}&fieldValidation=Strict", apply("a")), with(json!({"colour": "x"})), 400, json!({"message": "~unknown field \"spec.colour\""})),
+            (&format!("{}&fieldValidation=Strict", apply("a")), with(json!({"colour": "x"})), 500, json!({"message": "~.spec.colour: field not declared in schema"})),
             (&format!("PATCH+apply {one}/status?fieldManager=c"), json!({
                 "apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "one"},
                 "status": {"conditions": [{"type": "Ready", "status": "True"}]},

@@ -87,7 +87,7 @@ async fn a_token_has_the_claims_of_kubernetes_and_ends_with_its_account() {
         status["error"]
             .as_str()
             .unwrap()
-            .starts_with("service account UID ("),
+            .starts_with("[invalid bearer token, service account UID ("),
         "{status}"
     );
     assert_eq!(status["authenticated"], Value::Null);
@@ -102,7 +102,7 @@ async fn audiences_lives_and_bounds_are_checked() {
     let status = review(&server, &vault, &[]).await;
     assert_eq!(
         status["error"],
-        "token audiences [\"vault\" \"x\"] is invalid for the target audiences [\"https://kubernetes.default.svc\"]"
+        "[invalid bearer token, token audiences [\"vault\" \"x\"] is invalid for the target audiences [\"https://kubernetes.default.svc\"]]"
     );
     for (spec, code, message) in [
         (
@@ -162,7 +162,7 @@ async fn audiences_lives_and_bounds_are_checked() {
     let status = review(&server, &bound, &[]).await;
     assert_eq!(
         status["error"],
-        "service account token has been invalidated"
+        "[invalid bearer token, service account token has been invalidated]"
     );
 }
 
@@ -216,13 +216,13 @@ async fn secrets_are_filled_with_tokens_and_go_with_their_account() {
     ok(&server, &format!("PATCH+merge {SECRETS}/t"), Some(&other)).await;
     assert_eq!(
         review(&server, &kept, &[]).await["error"],
-        "Token does not match server's copy"
+        "[invalid bearer token, Token does not match server's copy]"
     );
     ok(&server, &format!("DELETE {ACCOUNTS}/robot"), None).await;
     common::eventually(&server, &line, |code, _| code == 404).await;
     assert_eq!(
         review(&server, &kept, &[]).await["error"],
-        "Token has been invalidated"
+        "[invalid bearer token, Token has been invalidated]"
     );
     // A secret for an account that is not there goes at once.
     ok(

@@ -14,7 +14,7 @@ mod load;
 mod machinist;
 mod memory;
 mod overhead;
-mod process;
+pub(crate) mod process;
 mod ready;
 pub(crate) mod stamp;
 mod table;

@@ -27,7 +27,7 @@ pub(super) struct Tools {
 
 /// A running program; it and what it started are killed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     name: &'static str,
     child: Child,
     log: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a program whose output goes to `NAME.log` in `dir`.
-    pub(super) fn start(name: &'static str, command: &mut Command, dir: &Path) -> Result<Process> {
+    pub(crate) fn start(name: &'static str, command: &mut Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
         let output = File::create(&log).with_context(|| format!("cannot make {name}'s log"))?;
         let errors = output.try_clone().context("cannot share a log")?;
@@ -71,7 +71,7 @@ impl Process {
     }
 
     /// Fails with the end of its log when the program has ended.
-    pub(super) fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         match self.child.try_wait().context("cannot wait for a program")? {
             None => Ok(()),
             Some(status) => {

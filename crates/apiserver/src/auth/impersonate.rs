@@ -121,13 +121,14 @@ pub(crate) fn clear(headers: &mut HeaderMap) {
 /// The user that the caller becomes, if `check` allows what that takes; `action` is what they then
 /// want to do.
 pub(crate) fn assume(
+    caller: &Identity,
     wanted: &Identity,
     action: &Action,
     check: impl Fn(&Action) -> Result<(), ApiError>,
 ) -> Result<Identity, ApiError> {
     let mut refused = None;
     for mode in MODES.into_iter().filter(|mode| mode.leads_to(wanted)) {
-        match by(mode, wanted, action, &check) {
+        match by(mode, caller, wanted, action, &check) {
             Ok(()) => return Ok(complete(wanted.clone())),
             Err(error) => refused = refused.or(Some(error)),
         }
@@ -137,6 +138,7 @@ pub(crate) fn assume(
 
 fn by(
     mode: Mode,
+    caller: &Identity,
     wanted: &Identity,
     action: &Action,
     check: &impl Fn(&Action) -> Result<(), ApiError>,
@@ -186,7 +188,7 @@ fn by(
                 "" => "impersonating the empty string group is not allowed",
                 _ => "impersonating the system:masters group is not allowed",
             };
-            return Err(action.forbidden("", why));
+            return Err(action.forbidden(&caller.user, why));
         }
         check(&action)?;
     }

@@ -164,7 +164,7 @@ async fn change(core: &Core, at: &Address, edit: impl Fn(&mut Value)) -> Result<
 }
 
 /// What is gone already needs nothing more.
-fn settled(result: Result<(), ApiError>) -> Result<(), ApiError> {
+pub(super) fn settled(result: Result<(), ApiError>) -> Result<(), ApiError> {
     match result {
         Err(error) if error.reason == "NotFound" => Ok(()),
         other => other,

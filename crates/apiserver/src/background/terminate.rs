@@ -1,13 +1,14 @@
 //! Namespaces and definitions end when what they hold has ended.
 
-use machinist_store::Expect;
+use serde_json::Value;
 
-use super::collect::{address, find, release};
+use super::MANAGER;
+use super::collect::{address, find, release, settled};
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::resource::{Address, DEFINITION_FINALIZER, DeleteOptions};
+use crate::resource::{Address, DEFINITION_FINALIZER, DeleteOptions, Part, WriteOptions};
 use crate::status::ApiError;
 
 /// Empties a namespace or definition that is being deleted, and lets it go when it is empty.
@@ -26,7 +27,7 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
                 left += empty(core, kind, Some(&at.name)).await?;
             }
             if left == 0 && meta::finalizers(&object).is_empty() {
-                finish(core, &at).await;
+                return finish(core, &at).await;
             }
             Ok(())
         }
@@ -77,14 +78,19 @@ async fn empty(
     Ok(waiting)
 }
 
-/// Removes a namespace whose own finalizer was all that was left. When it changed meanwhile, the
-/// event of that change brings us back here.
-async fn finish(core: &Core, at: &Address) {
-    let key = at.key();
-    if let Some(entry) = core.store.get(&key) {
-        let expect = Expect::Revision(entry.modified);
-        if let Err(error) = core.store.delete(&key, expect).await {
-            tracing::debug!(%error, "a namespace is not removed yet");
-        }
-    }
+/// Takes the server's own finalizer from an empty namespace, which then goes unless others hold
+/// it.
+async fn finish(core: &Core, at: &Address) -> Result<(), ApiError> {
+    let options = WriteOptions::internal(MANAGER);
+    let written = core
+        .edit(at, Part::Finalize, &options, |live| {
+            let mut object = live.clone();
+            let finalizers = meta::child_mut(&mut object, "spec").get_mut("finalizers");
+            if let Some(Value::Array(finalizers)) = finalizers {
+                finalizers.retain(|f| f != "kubernetes");
+            }
+            Ok(object)
+        })
+        .await;
+    settled(written.map(|_| ()))
 }

@@ -25,7 +25,7 @@ pub(super) fn admit(
     }
     if let Some(wanted) = impersonate::wanted(&call.headers)? {
         let caller = &call.identity;
-        call.identity = impersonate::assume(&wanted, action, |needed| {
+        call.identity = impersonate::assume(caller, &wanted, action, |needed| {
             call.core.check_may(caller, needed)
         })?;
         impersonate::clear(&mut call.headers);

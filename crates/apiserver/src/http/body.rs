@@ -153,10 +153,29 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     let invalid =
         |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|e| invalid(e.to_string()))?;
-    let value = serde_saphyr::from_str(text).map_err(|e| invalid(e.to_string()))?;
+    let error = match serde_saphyr::from_str(text) {
+        Ok(value) => {
+            let duplicates = Vec::new();
+            return Ok(Decoded { value, duplicates });
+        }
+        Err(error) => error,
+    };
+    let serde_saphyr::Error::DuplicateMappingKey { key, location } = error.without_snippet() else {
+        return Err(invalid(error.to_string()));
+    };
+    // Whether a key may stand twice is for the caller to judge; if it may, the last one counts.
+    let complaint = format!(
+        "yaml: unmarshal errors:\n  line {}: key {:?} already set in map",
+        location.line(),
+        key.as_deref().unwrap_or_default()
+    );
+    let policy = serde_saphyr::DuplicateKeyPolicy::LastWins;
+    let options = serde_saphyr::options! { duplicate_keys: policy };
+    let value = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| invalid(error.to_string()))?;
     Ok(Decoded {
         value,
-        duplicates: Vec::new(),
+        duplicates: vec![complaint],
     })
 }
 
@@ -233,7 +252,7 @@ impl<'de> Visitor<'de> for Node<'_> {
                 format!("{}.{key}", self.path)
             };
             if map.contains_key(&key) {
-                self.duplicates.push(path.clone());
+                self.duplicates.push(format!("duplicate field \"{path}\""));
             }
             if self.duplicates.len() > 100 {
                 return Err(A::Error::custom("too many duplicate fields"));
@@ -259,7 +278,10 @@ mod tests {
             decoded.value,
             serde_json::json!({"a": 3.5, "b": [{"c": 2}]})
         );
-        assert_eq!(decoded.duplicates, ["b[0].c", "a"]);
+        assert_eq!(
+            decoded.duplicates,
+            ["duplicate field \"b[0].c\"", "duplicate field \"a\""]
+        );
     }
 
     #[test]

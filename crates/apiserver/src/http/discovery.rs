@@ -140,6 +140,7 @@ fn resources(snapshot: &Snapshot, group: &str, version: &str) -> Value {
             "namespaced": kind.namespaced,
             "kind": kind.kind,
             "verbs": kind.verbs(),
+            "storageVersionHash": kind.storage_version_hash(),
         });
         if !kind.short_names.is_empty() {
             entry["shortNames"] = kind.short_names.clone().into();

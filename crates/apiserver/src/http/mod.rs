@@ -17,6 +17,7 @@ mod path;
 mod query;
 mod respond;
 mod review;
+mod timeout;
 mod verbs;
 
 use std::sync::Arc;
@@ -143,6 +144,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
 }
 
 async fn dispatch(call: &Call, target: &Target, body: Body) -> Result<Response<Body>, ApiError> {
+    timeout::check(call)?;
     match target {
         Target::Resource(path) => resource_request(call, path, body).await,
         Target::Other(parts) => {

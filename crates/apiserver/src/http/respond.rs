@@ -178,7 +178,7 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
         metadata["remainingItemCount"] = remaining.into();
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
-    if plain && kind.is_stored_form() && !kind.builtin {
+    if plain && kind.is_stored_form() && !kind.builtin && listed.is_current(kind) {
         let body = ListBody::new(kind, listed.into_entries(), &metadata);
         let mut response = Response::new(Body::new(body));
         let json = HeaderValue::from_static("application/json");

@@ -16,7 +16,7 @@ use super::{Call, View, body, respond, review};
 use crate::meta;
 use crate::patch;
 use crate::registry::{Hook, Kind, Scale};
-use crate::resource::{Address, Deleted, Part, PatchKind, WriteOptions, Written};
+use crate::resource::{Address, Deleted, FieldValidation, Part, PatchKind, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
@@ -56,6 +56,11 @@ pub(super) async fn answer(
                 Some("status") if kind.status => {
                     object(call, &at, Part::Status, view, body).await?
                 }
+                // Only a replacement: nothing else is defined for it.
+                Some("finalize") if kind.hook == Hook::Namespace => match call.method {
+                    Method::PUT => object(call, &at, Part::Finalize, view, body).await?,
+                    _ => return Err(ApiError::method_not_allowed()),
+                },
                 Some("scale") => match &kind.scale {
                     Some(paths) => scale(call, &at, paths, body).await?,
                     None if kind.builtin => return Err(ApiError::no_such_path()),
@@ -283,6 +288,15 @@ fn patch_request(
             "fieldManager",
             "Required value: is required for apply patch",
         ));
+    }
+    if patch == PatchKind::Apply
+        && options.validation == FieldValidation::Strict
+        && !options.duplicates.is_empty()
+    {
+        return Err(ApiError::bad_request(format!(
+            "error strict decoding YAML: error converting YAML to JSON: {}",
+            options.duplicates.join(", ")
+        )));
     }
     if patch != PatchKind::Apply && call.query.has("force") {
         return Err(options_error(

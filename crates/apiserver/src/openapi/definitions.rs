@@ -132,7 +132,7 @@ fn add_object_fields(schema: &mut Map<String, Value>) {
         properties.insert(
             "metadata".into(),
             json!({
-                "description": "The metadata that every object has.",
+                "description": "Standard object's metadata: what every stored object has.",
                 "allOf": [meta_ref(OBJECT_META)],
             }),
         );
@@ -143,13 +143,13 @@ fn add_type_fields(properties: &mut Map<String, Value>) {
     for (name, description) in [
         (
             "apiVersion",
-            "The version of the schema that this object is written in. Servers convert what \
-             they recognize and refuse the rest.",
+            "APIVersion defines the version of the schema that this object is written in. \
+             Servers convert what they recognize and refuse the rest.",
         ),
         (
             "kind",
-            "The kind of this object, in CamelCase. It follows from the address that the \
-             object is sent to and cannot be changed.",
+            "Kind names what this object is, in CamelCase. It follows from the address that \
+             the object is sent to and cannot be changed.",
         ),
     ] {
         properties.insert(

@@ -210,11 +210,15 @@ fn render(kind: &OpenApiKind<'_>, path: &str, suffix: &str, operation: &Operatio
         "tags": [tag(kind)],
         "description": format!("{description} {}", kind.kind),
         "operationId": format!("{word}{group}{}{name}", capitalized(kind.version)),
-        "parameters": of_action(operation.action),
         "responses": responses(operation),
         "x-kubernetes-action": operation.action,
         "x-kubernetes-group-version-kind": kind.gvk(kind.kind),
     });
+    // An empty list would not survive a round trip through the Go types.
+    let parameters = of_action(operation.action);
+    if !parameters.is_empty() {
+        json["parameters"] = parameters.into();
+    }
     if path.ends_with("/scale") {
         json["x-kubernetes-group-version-kind"] =
             json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" });

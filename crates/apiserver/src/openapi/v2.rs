@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{OpenApiKind, definitions, info, paths};
+use crate::schema::Schema;
 
 /// One v2 document of all kinds.
 ///
@@ -12,6 +13,14 @@ use super::{OpenApiKind, definitions, info, paths};
 pub fn v2_document(kinds: &[OpenApiKind<'_>]) -> Value {
     let mut all_definitions = definitions::of_kinds(kinds);
     all_definitions.values_mut().for_each(simplify);
+    for kind in kinds.iter().filter(|kind| keeps_unknown(kind.schema)) {
+        // Clients would refuse every field that is not listed, so none is.
+        let any = json!({
+            "type": "object",
+            "x-kubernetes-group-version-kind": [kind.gvk(kind.kind)],
+        });
+        all_definitions.insert(kind.definition_name(), any);
+    }
 
     let mut all_paths = Map::new();
     for kind in kinds {
@@ -26,6 +35,10 @@ pub fn v2_document(kinds: &[OpenApiKind<'_>]) -> Value {
         "paths": all_paths,
         "definitions": all_definitions,
     })
+}
+
+fn keeps_unknown(schema: &Schema) -> bool {
+    schema.preserve_unknown_fields
 }
 
 /// Turns a v3 schema into what v2 can say of it.
@@ -68,6 +81,12 @@ fn simplify(schema: &mut Value) {
     if map.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true)) {
         for key in ["items", "properties", "additionalProperties", "required"] {
             map.remove(key);
+        }
+        if map
+            .get("type")
+            .is_some_and(|t| t == "object" || t == "array")
+        {
+            map.remove("type");
         }
     }
     if map.get("x-kubernetes-int-or-string") == Some(&Value::Bool(true)) {

@@ -217,6 +217,7 @@ impl Spec {
                 hook: rules.hook,
                 deprecation,
                 builtin,
+                schema_since: 0,
                 terminating,
             });
         }

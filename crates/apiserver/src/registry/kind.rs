@@ -1,9 +1,12 @@
 //! What the server knows of a kind: everything that the generic paths ask for, and nothing else.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 use crate::meta;
-use crate::schema::{Schema, Validator};
+use crate::schema::{self, Schema, Validator};
 use crate::table::Columns;
 
 /// One version of one kind that is served.
@@ -57,6 +60,9 @@ pub struct Kind {
     pub deprecation: Option<String>,
     /// Whether the kind is part of the server and not of a definition.
     pub builtin: bool,
+    /// The revision of the store at which the schema became what it is; what is older was
+    /// written under another one.
+    pub schema_since: u64,
     /// Whether its definition is being deleted, so that nothing new may be created.
     pub terminating: bool,
 }
@@ -110,6 +116,17 @@ impl Kind {
         api_version(&self.group, &self.version)
     }
 
+    /// What discovery says of the stored version, so that clients see when it changes: the first
+    /// eight bytes of a digest of its name.
+    pub(crate) fn storage_version_hash(&self) -> String {
+        let (group, version) = self
+            .stored_api_version
+            .split_once('/')
+            .unwrap_or(("", &self.stored_api_version));
+        let digest = Sha256::digest(format!("{group}/{version}/{}", self.kind));
+        STANDARD.encode(&digest[..8])
+    }
+
     /// The key of an object in the store.
     pub fn key(&self, namespace: &str, name: &str) -> String {
         if self.namespaced {
@@ -125,6 +142,17 @@ impl Kind {
             Some(namespace) if self.namespaced => format!("{}{namespace}/", self.prefix),
             _ => self.prefix.clone(),
         }
+    }
+
+    /// Whether an object that was last written at this revision has the form of the schema.
+    pub(crate) fn is_current(&self, modified: u64) -> bool {
+        modified >= self.schema_since
+    }
+
+    /// Gives an object that was written under an older schema the form of this one.
+    pub(crate) fn reshape(&self, object: &mut Value) {
+        schema::prune(&self.schema, object);
+        schema::default(&self.schema, object);
     }
 
     /// Whether what lies in the store is what this version serves, byte for byte.

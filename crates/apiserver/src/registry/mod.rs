@@ -75,7 +75,8 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                _ => compile(&entry),
+                Some((_, before)) => compile(&entry, &before),
+                None => compile(&entry, &[]),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -92,7 +93,8 @@ impl Registry {
     }
 }
 
-fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
+/// The kinds of a definition; `before` are those of the definition as it was.
+fn compile(entry: &Entry, before: &[Arc<Kind>]) -> Vec<Arc<Kind>> {
     let object = codec::decode_value(&entry.value);
     if !is_established(&object) {
         return Vec::new();
@@ -100,7 +102,14 @@ fn compile(entry: &Entry) -> Vec<Arc<Kind>> {
     let kinds = Spec::of_user(&object["spec"])
         .and_then(|spec| spec.kinds(false, meta::is_deleting(&object)));
     match kinds {
-        Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
+        Ok(mut kinds) => {
+            for kind in &mut kinds {
+                let same = |k: &&Arc<Kind>| k.version == kind.version && k.schema == kind.schema;
+                let since = before.iter().find(same).map(|k| k.schema_since);
+                kind.schema_since = since.unwrap_or(entry.modified.0);
+            }
+            kinds.into_iter().map(Arc::new).collect()
+        }
         Err(error) => {
             // Admission refuses such a definition, so only an older server can have stored it.
             tracing::error!(definition = meta::name(&object), %error, "a stored definition cannot be served");

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{FieldValidation, WriteOptions, hook, metadata};
+use super::{Address, FieldValidation, WriteOptions, hook, metadata};
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
@@ -99,11 +99,7 @@ pub(super) fn prune(
     object: &mut Value,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
-    let mut complaints: Vec<String> = options
-        .duplicates
-        .iter()
-        .map(|path| format!("duplicate field \"{path}\""))
-        .collect();
+    let mut complaints = options.duplicates.clone();
     let mut unknown = metadata::prune(object);
     unknown.extend(schema::prune(&kind.schema, object));
     unknown.sort();
@@ -124,6 +120,38 @@ pub(super) fn prune(
             complaints.join(", ")
         ))),
     }
+}
+
+/// Refuses to apply what the schema does not know: nobody could own it.
+pub(super) fn check_declared(at: &Address, applied: &mut Value) -> Result<(), ApiError> {
+    let mut unknown = metadata::prune(applied);
+    unknown.extend(schema::prune(&at.kind.schema, applied));
+    unknown.sort();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let why = "field not declared in schema".to_owned();
+    let faults = unknown.iter().map(|path| (format!(".{path}"), why.clone()));
+    Err(misfit(at, &faults.collect::<Vec<_>>()))
+}
+
+/// What a client is told when what it applies does not fit the schema: the words of the Go
+/// implementation, with its code and without a reason.
+pub(super) fn misfit(at: &Address, faults: &[(String, String)]) -> ApiError {
+    let kind = &at.kind;
+    let lines: Vec<String> = faults
+        .iter()
+        .map(|(path, why)| format!("{path}: {why}"))
+        .collect();
+    let lines = match lines.as_slice() {
+        [only] => only.clone(),
+        many => format!("errors:\n  {}", many.join("\n  ")),
+    };
+    let message = format!(
+        "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {lines}",
+        at.namespace, at.name, kind.group, kind.version, kind.kind
+    );
+    ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "", message)
 }
 
 /// Judges an object that is about to be stored.

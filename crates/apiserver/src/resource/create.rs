@@ -66,6 +66,10 @@ impl Core {
             admit::validate(self, kind, &object, None)?;
             if untracked {
                 object = track(kind, Part::Main, None, object, options);
+            } else {
+                // The caller was let in to patch; that the object is new is known only now.
+                let action = super::action(kind, namespace, meta::name(&object), "create");
+                self.check_may(&options.caller, &action)?;
             }
             if options.dry_run {
                 return match self.store.get(&kind.key(namespace, meta::name(&object))) {

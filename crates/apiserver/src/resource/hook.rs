@@ -74,6 +74,12 @@ pub(super) fn check_caller(
     }
 }
 
+/// Whether a write to the status may also change labels and annotations, as upstream lets it for
+/// namespaces.
+pub(super) fn status_covers_metadata(kind: &Kind) -> bool {
+    kind.hook == Hook::Namespace
+}
+
 /// What has to be done before a deleted object may go.
 pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
     let mut all = meta::finalizers(object);
@@ -140,17 +146,46 @@ fn fold_string_data(kind: &Kind, object: &mut Value) {
 }
 
 fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let mut causes = validate_keys(object);
     let Some(live) = live.filter(|l| l["immutable"] == true) else {
-        return Vec::new();
+        return causes;
     };
     let why = "field is immutable when `immutable` is set";
-    let mut causes: Vec<_> = ["data", "binaryData"]
-        .into_iter()
-        .filter(|field| object.get(field) != live.get(field))
-        .map(|field| Cause::forbidden(field, why))
-        .collect();
+    let changed = |field: &&str| object.get(*field) != live.get(*field);
+    let fields = ["data", "binaryData"].into_iter().filter(changed);
+    causes.extend(fields.map(|field| Cause::forbidden(field, why)));
     if object["immutable"] != true {
         causes.push(Cause::forbidden("immutable", why));
+    }
+    causes
+}
+
+/// The keys become names of files and variables where a secret is used.
+fn validate_keys(object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for field in ["data", "binaryData"] {
+        let keys = object.get(field).and_then(Value::as_object);
+        for key in keys.into_iter().flat_map(|map| map.keys()) {
+            let place = format!("{field}[{key}]");
+            let mut refuse = |why: &str| {
+                causes.push(Cause::invalid(&place, &format!("{key:?}"), why));
+            };
+            let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            if key.len() > 253 {
+                refuse("must be no more than 253 bytes");
+            }
+            if key.is_empty() || !key.chars().all(legal) {
+                refuse(
+                    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+                );
+            }
+            match key.as_str() {
+                "." => refuse("must not be '.'"),
+                ".." => refuse("must not be '..'"),
+                _ if key.starts_with("..") => refuse("must not start with '..'"),
+                _ => {}
+            }
+        }
     }
     causes
 }

@@ -48,25 +48,23 @@ impl Address {
         self.kind.key(&self.namespace, &self.name)
     }
 
-    /// Something that a caller may want to do to the object.
-    pub(crate) fn action(&self, verb: &str) -> Action {
-        Action::on(
-            verb,
-            Resource {
-                group: self.kind.group.clone(),
-                version: self.kind.version.clone(),
-                resource: self.kind.plural.clone(),
-                subresource: String::new(),
-                namespace: self.namespace.clone(),
-                name: self.name.clone(),
-            },
-        )
-    }
-
     /// The answer when there is no such object.
     pub(crate) fn not_found(&self) -> ApiError {
         ApiError::not_found(&self.kind, &self.name)
     }
+}
+
+/// Something that a caller may want to do to an object.
+fn action(kind: &Kind, namespace: &str, name: &str, verb: &str) -> Action {
+    let resource = Resource {
+        group: kind.group.clone(),
+        version: kind.version.clone(),
+        resource: kind.plural.clone(),
+        subresource: String::new(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
+    Action::on(verb, resource)
 }
 
 /// Which part of an object a write is about.
@@ -78,6 +76,8 @@ pub(crate) enum Part {
     Status,
     /// The number of replicas, for the scale subresource.
     Scale,
+    /// What must be done before a namespace may go.
+    Finalize,
 }
 
 impl Part {
@@ -87,6 +87,7 @@ impl Part {
             Self::Main => "",
             Self::Status => "status",
             Self::Scale => "scale",
+            Self::Finalize => "finalize",
         }
     }
 }
@@ -113,7 +114,7 @@ pub(crate) struct WriteOptions {
     pub(crate) validation: FieldValidation,
     /// Take fields from other appliers.
     pub(crate) force: bool,
-    /// Duplicate fields that were found when the body was read.
+    /// What was said of duplicate fields when the body was read.
     pub(crate) duplicates: Vec<String>,
     /// Who asks for it.
     pub(crate) caller: Identity,
@@ -144,7 +145,7 @@ pub(crate) struct Written {
 /// The fields that a write to this part does not own.
 fn unowned(kind: &Kind, part: Part) -> Set {
     match part {
-        Part::Main if kind.status => Set::of_fields([["status"].as_slice()]),
+        Part::Main | Part::Finalize if kind.status => Set::of_fields([["status"].as_slice()]),
         Part::Status => {
             let fields: Vec<[&str; 1]> = kind
                 .schema
@@ -152,12 +153,12 @@ fn unowned(kind: &Kind, part: Part) -> Set {
                 .keys()
                 .map(String::as_str)
                 .filter(|f| !matches!(*f, "status" | "apiVersion" | "kind" | "metadata"))
-                .chain(["metadata"])
+                .chain((!hook::status_covers_metadata(kind)).then_some("metadata"))
                 .map(|f| [f])
                 .collect();
             Set::of_fields(fields.iter().map(|f| f.as_slice()))
         }
-        Part::Main | Part::Scale => Set::new(),
+        Part::Main | Part::Scale | Part::Finalize => Set::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::update::{Proposal, chain, check_preconditions};
-use super::{Address, Part, WriteOptions, Written, admit, unowned};
+use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, unowned};
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
@@ -63,8 +63,7 @@ impl Core {
     ) -> Result<Written, ApiError> {
         let mut applied = body.clone();
         admit::check_envelope(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
-        // What is unknown must not be owned, and in strict mode not even be there.
-        let warnings = admit::prune(&at.kind, &mut applied, options)?;
+        admit::check_declared(at, &mut applied)?;
         let ignore = unowned(&at.kind, part);
         let api_version = at.kind.api_version();
         let merge = |live: Option<&Value>| {
@@ -95,7 +94,7 @@ impl Core {
                 options.force,
                 &ignore,
             )
-            .map_err(|e| apply_error(&at.kind, &at.name, e))
+            .map_err(|e| apply_error(at, e))
         };
         let mut written = loop {
             if self.store.get(&at.key()).is_some() {
@@ -118,7 +117,6 @@ impl Core {
             {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
-            self.check_may(&options.caller, &at.action("create"))?;
             let object = merge(None)?;
             match self
                 .create_tracked(&at.kind, &at.namespace, object, options, false)
@@ -128,7 +126,10 @@ impl Core {
                 other => break other?,
             }
         };
-        written.warnings = warnings;
+        written.warnings = match options.validation {
+            FieldValidation::Warn => options.duplicates.clone(),
+            FieldValidation::Ignore | FieldValidation::Strict => Vec::new(),
+        };
         Ok(written)
     }
 }
@@ -168,7 +169,7 @@ fn patch_error(kind: &Kind, name: &str, error: &PatchError) -> ApiError {
     }
 }
 
-fn apply_error(kind: &Kind, name: &str, error: ApplyError) -> ApiError {
+fn apply_error(at: &Address, error: ApplyError) -> ApiError {
     match error {
         ApplyError::Conflicts(conflicts) => {
             let message = ApplyError::Conflicts(conflicts.clone()).to_string();
@@ -184,14 +185,7 @@ fn apply_error(kind: &Kind, name: &str, error: ApplyError) -> ApiError {
                 .collect();
             ApiError::apply_conflict(message, causes)
         }
-        ApplyError::Invalid { .. } => {
-            let message = format!(
-                "failed to create typed patch object ({}; {}): {error}",
-                kind.qualified(),
-                name
-            );
-            ApiError::internal(message)
-        }
+        ApplyError::Invalid { path, reason, .. } => admit::misfit(at, &[(path, reason)]),
         ApplyError::NotAnObject(_)
         | ApplyError::ManagedFieldsInApplied
         | ApplyError::WrongType { .. }

@@ -53,6 +53,11 @@ impl Listed {
             .collect()
     }
 
+    /// Whether every object was written under the schema that the kind has now.
+    pub(crate) fn is_current(&self, kind: &Kind) -> bool {
+        self.entries.iter().all(|e| kind.is_current(e.modified.0))
+    }
+
     /// The entries, for a kind whose stored form is what it serves.
     pub(crate) fn into_entries(self) -> Vec<Entry> {
         self.entries
@@ -63,6 +68,9 @@ impl Listed {
 pub(crate) fn served(kind: &Kind, entry: &Entry) -> Value {
     let mut object = codec::decode(entry);
     kind.to_served(&mut object);
+    if !kind.is_current(entry.modified.0) {
+        kind.reshape(&mut object);
+    }
     object
 }
 

@@ -1,6 +1,6 @@
 //! Questions to the server: they go through what every write goes through, except the store.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Part, WriteOptions, admit, track};
 use crate::meta;
@@ -17,5 +17,11 @@ pub(crate) fn asked(
     admit::check_envelope(kind, &mut body, namespace, None)?;
     let warnings = admit::shape(kind, &mut body, options)?;
     meta::as_map(&mut body).remove("status");
-    Ok((track(kind, Part::Main, None, body, options), warnings))
+    // A question always has a spec, so nobody owns that it is there.
+    let blank =
+        json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {}, "spec": {}});
+    Ok((
+        track(kind, Part::Main, Some(&blank), body, options),
+        warnings,
+    ))
 }

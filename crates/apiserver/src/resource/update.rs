@@ -3,7 +3,7 @@
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{Address, Part, WriteOptions, Written, admit, hook, track};
+use super::{Address, Part, WriteOptions, Written, admit, hook, served, track};
 use crate::core::Core;
 use crate::registry::Kind;
 use crate::status::{ApiError, Cause};
@@ -66,8 +66,7 @@ impl Core {
         let key = at.key();
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
-            let mut live = codec::decode(&entry);
-            at.kind.to_served(&mut live);
+            let live = served(&at.kind, &entry);
             let (proposed, tracked) = match change(&live)? {
                 Proposal::Object(object) => (object, false),
                 Proposal::Applied(object) => (object, true),
@@ -130,7 +129,7 @@ impl Core {
         }
         let mut warnings = admit::shape(kind, &mut object, options)?;
         match part {
-            Part::Main | Part::Scale => {
+            Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {
                     meta::copy_field(&mut object, live, "status");
                 }
@@ -139,6 +138,10 @@ impl Core {
                 let mut only_status = live.clone();
                 meta::copy_field(&mut only_status, &object, "status");
                 meta::copy(&mut only_status, &object, "managedFields");
+                if hook::status_covers_metadata(kind) {
+                    meta::copy(&mut only_status, &object, "labels");
+                    meta::copy(&mut only_status, &object, "annotations");
+                }
                 object = only_status;
                 warnings.retain(|w| w.contains("\"status"));
             }

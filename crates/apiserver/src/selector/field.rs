@@ -81,6 +81,9 @@ impl FieldSelector {
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.0.iter().all(|requirement| {
             let found = match meta::at_path(object, &requirement.path) {
+                found if requirement.path == "source" && object.get("involvedObject").is_some() => {
+                    event_source(object, found)
+                }
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Number(number)) => number.to_string(),
                 Some(Value::Bool(flag)) => flag.to_string(),
@@ -89,6 +92,19 @@ impl FieldSelector {
             (found == requirement.value) == requirement.equal
         })
     }
+}
+
+/// The source of an event is who reports it, under its old or its new name.
+fn event_source(event: &Value, source: Option<&Value>) -> String {
+    let names = [
+        source.and_then(|s| s.get("component")),
+        event.get("reportingComponent"),
+    ];
+    let mut names = names.into_iter().flatten().filter_map(Value::as_str);
+    names
+        .find(|name| !name.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn split_unescaped(text: &str) -> Vec<String> {

@@ -48,7 +48,7 @@ impl Writer {
     pub(super) fn initial(&mut self, entries: impl Iterator<Item = Entry>) -> Bytes {
         let mut out = Vec::new();
         for entry in entries {
-            if self.can_splice() {
+            if self.can_splice(&entry) {
                 self.splice(&mut out, "ADDED", &entry);
                 continue;
             }
@@ -98,7 +98,7 @@ impl Writer {
 
     fn event(&mut self, out: &mut Vec<u8>, event: &Event) {
         let existed = event.previous.is_some();
-        if self.can_splice() {
+        if self.can_splice(&event.entry) {
             let kind = match event.kind {
                 EventKind::Delete => "DELETED",
                 EventKind::Put if existed => "MODIFIED",
@@ -168,10 +168,11 @@ impl Writer {
         line("ERROR", &error.to_status())
     }
 
-    fn can_splice(&self) -> bool {
+    fn can_splice(&self, entry: &Entry) -> bool {
         self.view.format.shape == Shape::Object
             && self.selector.is_everything()
             && self.kind.is_stored_form()
+            && self.kind.is_current(entry.modified.0)
     }
 
     fn splice(&self, out: &mut Vec<u8>, kind: &str, entry: &Entry) {

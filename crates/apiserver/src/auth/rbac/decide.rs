@@ -109,7 +109,7 @@ fn compacted(atoms: Vec<Rule>) -> Vec<Rule> {
 }
 
 /// What is said of a role that a binding names and that is not there.
-pub(crate) fn no_role(role: &RoleRef) -> String {
+fn no_role(role: &RoleRef) -> String {
     format!(
         "{}.rbac.authorization.k8s.io {} not found",
         role.kind.to_lowercase(),

@@ -18,9 +18,7 @@ use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use machinist_store::{EventKind, Revision, Store, Watch, WatchError};
 
 pub(crate) use aggregate::aggregated_rules;
-pub(crate) use decide::{
-    Decision, allowed, escalation, is_privileged, no_role, role_action, rules_for,
-};
+pub(crate) use decide::{Decision, allowed, escalation, is_privileged, role_action, rules_for};
 pub(crate) use index::{Index, PREFIX, RoleRef};
 pub(crate) use policy::ensure_policy;
 pub(crate) use rule::{Rule, go_list};

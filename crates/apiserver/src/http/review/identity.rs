@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::auth::Identity;
+use crate::auth::token::TokenError;
 use crate::http::Call;
 use crate::meta;
 use crate::status::ApiError;
@@ -28,7 +29,11 @@ pub(super) fn token_review(call: &Call, review: &mut Value) -> Result<(), ApiErr
             "user": user_info(&holder.identity),
             "audiences": holder.audiences,
         }),
-        Err(error) => json!({"user": {}, "error": error.to_string()}),
+        Err(TokenError::Foreign) => json!({"user": {}, "error": TokenError::Foreign.to_string()}),
+        // Upstream asks several in turn, and the first of them only knows that it is not its own.
+        Err(error) => {
+            json!({"user": {}, "error": format!("[{}, {error}]", TokenError::Foreign)})
+        }
     };
     Ok(())
 }

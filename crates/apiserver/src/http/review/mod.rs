@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::accept::negotiate;
 use super::path::ResourcePath;
-use super::{Call, respond, verbs};
+use super::{Call, Shape, respond, verbs};
 use crate::registry::Kind;
 use crate::resource::asked;
 use crate::status::{ApiError, Cause};
@@ -54,6 +54,10 @@ async fn respond_to(
 ) -> Result<Response<Body>, ApiError> {
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
     let format = negotiate(accept)?;
+    if format.shape != Shape::Object {
+        // An answer is no object that has a table or metadata of its own.
+        return Err(ApiError::not_acceptable());
+    }
     let (given, options) = verbs::read_review(call, kind, body).await?;
     let (mut review, warnings) = asked(kind, namespace, given, &options)?;
     match kind.kind.as_str() {

@@ -1,8 +1,7 @@
 //! Roles and bindings: their defaults, what makes one invalid, and that nobody gives away rights
 //! that they do not hold themselves.
 
-use http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::auth::rbac::{self, Decision, Rule};
 use crate::auth::{Attributes, Identity};
@@ -210,19 +209,10 @@ pub(super) fn check_grant(
         }
         match index.rules(&role, namespace) {
             Some(rules) => held(rules),
-            None => Err(no_such_role(&role)),
+            // In the name of the binding, as upstream says it.
+            None => Err(ApiError::not_found(kind, &role.name)),
         }
     })
-}
-
-fn no_such_role(role: &rbac::RoleRef) -> ApiError {
-    let mut error = ApiError::new(StatusCode::NOT_FOUND, "NotFound", rbac::no_role(role));
-    let mut details = Map::new();
-    details.insert("name".into(), role.name.clone().into());
-    details.insert("group".into(), GROUP.into());
-    details.insert("kind".into(), role.kind.to_lowercase().into());
-    error.details = details;
-    error
 }
 
 /// Whether a write changes nothing but what the garbage collection looks at.
@@ -239,5 +229,5 @@ fn only_collected(object: &Value, live: &Value) -> bool {
             metadata.remove(field);
         }
     }
-    new == old && *object != *live
+    new == old
 }
