@@ -18,6 +18,7 @@ pub mod auth;
 mod background;
 mod codec;
 mod core;
+mod definition;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;

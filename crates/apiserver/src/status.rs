@@ -63,6 +63,19 @@ impl Cause {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 
+    /// A value that is none of those that there are.
+    pub fn unsupported(field: &str, value: &str, supported: &[&str]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|s| format!("{s:?}")).collect();
+        Self::new(
+            "FieldValueNotSupported",
+            field,
+            format!(
+                "Unsupported value: {value}: supported values: {}",
+                supported.join(", ")
+            ),
+        )
+    }
+
     /// A cause with a reason of its own.
     pub fn new(reason: &str, field: &str, message: String) -> Self {
         Self {
@@ -89,6 +102,11 @@ impl ApiError {
     /// The request cannot be understood.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    /// A request that Kubernetes answers as if it were its own fault, without a reason.
+    pub fn unexplained(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 
     /// Something broke on our side.
@@ -163,6 +181,11 @@ impl ApiError {
 
     /// The object breaks its schema or the rules of its metadata.
     pub fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
+        Self::invalid_named(&kind.group, &kind.kind, name, causes)
+    }
+
+    /// The same for something that is not an object of a kind.
+    pub fn invalid_named(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
         let mut lines: Vec<String> = Vec::new();
         for cause in causes {
             let line = if cause.field.is_empty() {
@@ -178,9 +201,13 @@ impl ApiError {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let message = format!("{} \"{name}\" is invalid: {what}", kind.qualified_kind());
+        let what_it_is = match group {
+            "" => kind.to_owned(),
+            group => format!("{kind}.{group}"),
+        };
+        let message = format!("{what_it_is} \"{name}\" is invalid: {what}");
         let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
-        error.details = object_details(&kind.group, &kind.kind, name);
+        error.details = object_details(group, kind, name);
         let causes = causes
             .iter()
             .map(|c| json!({"reason": c.reason, "message": c.message, "field": c.field}))
@@ -203,7 +230,7 @@ impl ApiError {
 
     /// The client asked for a state that has not happened yet.
     pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
-        let message = format!("Too large resource version: {asked}, current: {current}");
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         let mut error = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
         let cause =
             json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
@@ -225,11 +252,31 @@ impl ApiError {
         )
     }
 
+    /// The same where the path alone decides, as it does for patches of built-ins.
+    pub fn unroutable_media_type() -> Self {
+        Self {
+            bare: true,
+            ..Self::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "UnsupportedMediaType",
+                "415: Unsupported Media Type",
+            )
+        }
+    }
+
     /// The client accepts nothing that we can write.
     pub fn not_acceptable() -> Self {
-        let message =
-            "only the following media types are accepted: application/json, application/yaml";
+        let message = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    /// The same where the path alone decides, as it does for built-ins.
+    pub fn unroutable_accept() -> Self {
+        let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self {
+            bare: true,
+            ..Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+        }
     }
 
     /// The body is larger than the limit.
@@ -307,6 +354,8 @@ fn object_details(group: &str, kind: &str, name: &str) -> Map<String, Value> {
     if !group.is_empty() {
         details.insert("group".into(), group.into());
     }
-    details.insert("kind".into(), kind.into());
+    if !kind.is_empty() {
+        details.insert("kind".into(), kind.into());
+    }
     details
 }

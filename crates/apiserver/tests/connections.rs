@@ -195,10 +195,8 @@ async fn streams_that_are_opened_and_reset_end_the_connection() {
         .await
         .expect("the server ends it");
     let error = ended.await.unwrap().unwrap_err();
-    assert_eq!(
-        error.reason(),
-        Some(h2::Reason::ENHANCE_YOUR_CALM),
-        "{error}"
-    );
+    // The farewell may be lost when the client is still sending: then the connection is just gone.
+    let calm = |reason| reason == h2::Reason::ENHANCE_YOUR_CALM;
+    assert!(error.reason().is_none_or(calm), "{error}");
     assert!(served.is_well().await);
 }

@@ -40,6 +40,7 @@ pub use fields::FieldsError;
 pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
 pub use set::Set;
+pub(crate) use value::go_json;
 
 use crate::schema::Schema;
 use managed::Managed;

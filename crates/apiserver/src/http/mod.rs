@@ -9,6 +9,7 @@ mod audited;
 mod backup;
 mod body;
 mod discovery;
+mod envelope;
 mod health;
 mod list_body;
 mod openapi;
@@ -17,8 +18,10 @@ mod path;
 mod query;
 mod respond;
 mod review;
+mod syntax;
 mod timeout;
 mod verbs;
+mod writing;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,6 +36,7 @@ use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
 pub(crate) use review::user_info;
+pub(crate) use syntax::complaint;
 
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
@@ -55,6 +59,11 @@ impl Call {
             .get(name)
             .and_then(|h| h.to_str().ok())
             .unwrap_or_default()
+    }
+
+    /// Whether answers are to be YAML, so far as that can be told.
+    fn wants_yaml(&self) -> bool {
+        accept::negotiate(Some(self.header(http::header::ACCEPT))).is_ok_and(|format| format.yaml)
     }
 
     fn content_type(&self) -> &str {
@@ -93,9 +102,9 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         core: core.clone(),
         identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
-        method: parts.method,
         headers: parts.headers,
-        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        query: Query::of(&parts.method, parts.uri.query().unwrap_or_default()),
+        method: parts.method,
     };
     let (verb, resource) = labels(&call, &target);
     let action = access::action(&call.method, parts.uri.path(), &target, &call.query);
@@ -125,7 +134,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
-        respond::error(&error)
+        respond::error_as(&error, call.wants_yaml())
     });
     let long = action.verb == "watch" && response.status().is_success();
     let mut response = audited::finish(record, response, &id, refusal.as_ref(), long).await;

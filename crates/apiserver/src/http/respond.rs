@@ -93,9 +93,19 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
                 .filter_map(|field| object[field].as_str())
                 .find(|time| !time.is_empty())
                 .unwrap_or_else(|| meta::text(&object, "creationTimestamp"));
+            let source = ["source", "deprecatedSource"].map(|field| &object[field]);
+            let source = source.into_iter().find(|source| source.is_object());
+            let parts = ["component", "host"].map(|field| source.map(|s| text(&s[field])));
+            let parts: Vec<String> = parts
+                .into_iter()
+                .flatten()
+                .filter(|p| !p.is_empty())
+                .collect();
             json!({
                 "object": format!("{}/{}", text(&about["kind"]).to_lowercase(), text(&about["name"])),
                 "lastSeen": seen,
+                "subobject": text(&about["fieldPath"]),
+                "source": parts.join(", "),
             })
         }
         Hook::Binding => binding_cells(&object),
@@ -151,11 +161,16 @@ pub(crate) fn with_type(
 
 /// A refusal.
 pub(crate) fn error(error: &ApiError) -> Response<Body> {
+    error_as(error, false)
+}
+
+/// A refusal in the form that the client asked for.
+pub(crate) fn error_as(error: &ApiError, yaml: bool) -> Response<Body> {
     if error.reason == NO_SUCH_PAGE {
         let text = error.message.clone().into();
         return with_type(error.code, "text/plain; charset=utf-8", text);
     }
-    let mut response = value(error.code, &error.to_status(), false);
+    let mut response = value(error.code, &error.to_status(), yaml);
     if let Some(seconds) = error
         .details
         .get("retryAfterSeconds")
@@ -171,8 +186,13 @@ pub(crate) fn error(error: &ApiError) -> Response<Body> {
 /// A list as the client wants to see it.
 pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
     let mut metadata = json!({"resourceVersion": listed.revision.to_string()});
-    if let Some(token) = &listed.token {
-        metadata["continue"] = token.clone().into();
+    match &listed.token {
+        Some(token) => metadata["continue"] = token.clone().into(),
+        // Lists of custom kinds say so even when there is nothing more.
+        None if !kind.builtin && view.format.shape == Shape::Object => {
+            metadata["continue"] = "".into();
+        }
+        None => {}
     }
     if let Some(remaining) = listed.remaining {
         metadata["remainingItemCount"] = remaining.into();

@@ -202,7 +202,11 @@ impl Spec {
                     status_replicas: s.status_replicas_path,
                     label_selector: s.label_selector_path,
                 }),
-                columns: Columns::new(&version.additional_printer_columns)?,
+                columns: if builtin {
+                    Columns::builtin(&version.additional_printer_columns)?
+                } else {
+                    Columns::new(&version.additional_printer_columns)?
+                },
                 selectable: version
                     .selectable_fields
                     .into_iter()

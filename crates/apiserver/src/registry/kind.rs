@@ -196,6 +196,14 @@ impl Kind {
         map.extend(moved);
     }
 
+    /// The Go package of the type behind a built-in, which shows in words about it.
+    pub(crate) fn go_package(&self) -> &str {
+        match self.group.split('.').next().unwrap_or_default() {
+            "" | "events" => "core",
+            first => first,
+        }
+    }
+
     /// The verbs that discovery names.
     pub fn verbs(&self) -> &'static [&'static str] {
         if self.read_only { READING } else { VERBS }
@@ -216,6 +224,9 @@ const VERBS: &[&str] = &[
     "update",
     "watch",
 ];
+
+/// Where Kubernetes says that its kinds are registered.
+pub(crate) const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 fn qualify(name: &str, group: &str) -> String {
     if group.is_empty() {

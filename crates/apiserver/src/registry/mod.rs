@@ -17,8 +17,8 @@ use tokio::sync::watch;
 
 pub use definition::DefinitionError;
 pub(crate) use definition::{Names, Spec};
-pub(crate) use kind::api_version;
 pub use kind::{Hook, Kind, Scale};
+pub(crate) use kind::{SCHEME, api_version};
 pub(crate) use snapshot::{Document, Snapshot};
 
 use crate::{codec, meta};

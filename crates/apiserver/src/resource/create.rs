@@ -24,7 +24,7 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(kind, &mut body, namespace, None)?;
         if !meta::text(&body, "resourceVersion").is_empty() {
-            return Err(ApiError::bad_request(
+            return Err(ApiError::unexplained(
                 "resourceVersion should not be set on objects to be created",
             ));
         }
@@ -120,7 +120,6 @@ fn begin(kind: &Kind, object: &mut Value) -> bool {
         "deletionGracePeriodSeconds",
         "selfLink",
         "resourceVersion",
-        "generation",
     ] {
         metadata.remove(field);
     }

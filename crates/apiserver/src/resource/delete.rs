@@ -133,7 +133,8 @@ impl Core {
                 name: meta::name(&object).to_owned(),
             };
             match self.delete(&at, options).await {
-                Ok(Deleted::Gone(object) | Deleted::Pending(object)) => deleted.push(object),
+                Ok(Deleted::Gone(_)) => deleted.push(object),
+                Ok(Deleted::Pending(object)) => deleted.push(object),
                 Err(error) if error.reason == "NotFound" => {}
                 Err(error) => return Err(error),
             }

@@ -9,11 +9,12 @@ mod create;
 mod delete;
 mod hook;
 mod metadata;
-mod names;
+pub(crate) mod names;
 mod patch;
 mod read;
 mod review;
 mod scale;
+mod typed;
 mod update;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;
 use crate::auth::{Action, Identity};
 use crate::meta;
-use crate::registry::Kind;
+use crate::registry::{Hook, Kind};
 use crate::status::ApiError;
 
 /// One object of one kind.
@@ -114,8 +115,8 @@ pub(crate) struct WriteOptions {
     pub(crate) validation: FieldValidation,
     /// Take fields from other appliers.
     pub(crate) force: bool,
-    /// What was said of duplicate fields when the body was read.
-    pub(crate) duplicates: Vec<String>,
+    /// Complaints about duplicate fields from when the body was read.
+    pub(crate) complaints: Vec<String>,
     /// Who asks for it.
     pub(crate) caller: Identity,
 }
@@ -128,7 +129,7 @@ impl WriteOptions {
             manager: manager.into(),
             validation: FieldValidation::Ignore,
             force: true,
-            duplicates: Vec::new(),
+            complaints: Vec::new(),
             caller: Identity::admin(),
         }
     }
@@ -145,6 +146,10 @@ pub(crate) struct Written {
 /// The fields that a write to this part does not own.
 fn unowned(kind: &Kind, part: Part) -> Set {
     match part {
+        // The finalizers of a namespace's spec are the server's own.
+        Part::Main if kind.hook == Hook::Namespace => {
+            Set::of_fields([["status"].as_slice(), &["spec"], &["spec", "finalizers"]])
+        }
         Part::Main | Part::Finalize if kind.status => Set::of_fields([["status"].as_slice()]),
         Part::Status => {
             let fields: Vec<[&str; 1]> = kind
@@ -179,6 +184,13 @@ fn track(
         now: &now,
     };
     let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
+    // What every object of a typed kind has from the start, nobody came to own by creating one.
+    let blank = (kind.builtin && live.is_none()).then(|| {
+        let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
+        crate::schema::default(&kind.schema, &mut blank);
+        blank
+    });
+    let live = live.or(blank.as_ref());
     let mut fallback = new.clone();
     match apply::track_update(&kind.schema, live, new, &manager, &unowned(kind, part)) {
         Ok(tracked) => tracked,

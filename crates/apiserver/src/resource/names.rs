@@ -36,7 +36,7 @@ fn unlike(rule: &str, pattern: &str, examples: &[&str]) -> String {
 }
 
 /// What is wrong with a DNS name; nothing when the list is empty.
-pub(super) fn dns_subdomain(name: &str) -> Vec<String> {
+pub(crate) fn dns_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 253 {
         wrong.push("must be no more than 253 characters".to_owned());
@@ -48,7 +48,7 @@ pub(super) fn dns_subdomain(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with one part of a path, which is all that some names have to be.
-pub(super) fn path_segment(name: &str) -> Vec<String> {
+pub(crate) fn path_segment(name: &str) -> Vec<String> {
     if matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
     }
@@ -59,7 +59,7 @@ pub(super) fn path_segment(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with a DNS label.
-pub(super) fn dns_label(name: &str) -> Vec<String> {
+pub(crate) fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 63 {
         wrong.push("must be no more than 63 characters".to_owned());
@@ -75,7 +75,7 @@ pub(super) fn dns_label(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with the key of a label or an annotation, or with a finalizer.
-pub(super) fn qualified(key: &str) -> Vec<String> {
+pub(crate) fn qualified(key: &str) -> Vec<String> {
     let rule = || unlike(KEY_RULE, KEY, &["MyName", "my.name", "123-abc"]);
     let mut wrong = Vec::new();
     let name =
@@ -111,7 +111,7 @@ pub(super) fn qualified(key: &str) -> Vec<String> {
 }
 
 /// What is wrong with the value of a label.
-pub(super) fn label_value(value: &str) -> Vec<String> {
+pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > 63 {
         wrong.push("must be no more than 63 bytes".to_owned());

@@ -89,12 +89,16 @@ impl Token {
     }
 
     fn decode(text: &str) -> Result<Self, ApiError> {
-        let invalid =
-            |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
+        let invalid = |why: String| {
+            ApiError::bad_request(format!(
+                "invalid continue token: continue key is not valid: {why}"
+            ))
+        };
         let bytes = URL_SAFE_NO_PAD
             .decode(text)
             .map_err(|e| invalid(e.to_string()))?;
-        let token: Self = serde_json::from_slice(&bytes).map_err(|e| invalid(e.to_string()))?;
+        let token: Self =
+            serde_json::from_slice(&bytes).map_err(|_| invalid(crate::http::complaint(&bytes)))?;
         if token.v != "meta.k8s.io/v1" {
             return Err(invalid(format!(
                 "server does not recognize this encoded version {:?}",

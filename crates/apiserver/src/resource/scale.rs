@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::update::{Proposal, check_preconditions};
+use super::update::{Proposal, check_uid, check_version};
 use super::{Address, Part, PatchKind, WriteOptions, Written};
 use crate::core::Core;
 use crate::meta;
@@ -27,7 +27,8 @@ impl Core {
     ) -> Result<Written, ApiError> {
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                check_preconditions(&at.kind, &at.name, body, live, false)?;
+                check_uid(at, body, live)?;
+                check_version(&at.kind, &at.name, body, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, body)?))
             })
             .await?;
@@ -55,7 +56,7 @@ impl Core {
             .modify(at, Part::Scale, options, |live| {
                 let patched = patch::apply_patch(how, &view(paths, live), body)
                     .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                check_preconditions(&at.kind, &at.name, &patched, live, false)?;
+                check_version(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })
             .await?;

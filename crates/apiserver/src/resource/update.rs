@@ -31,13 +31,9 @@ impl Core {
     ) -> Result<Written, ApiError> {
         admit::check_envelope(&at.kind, &mut body, &at.namespace, Some(&at.name))?;
         self.modify(at, part, options, |live| {
-            check_preconditions(
-                &at.kind,
-                &at.name,
-                &body,
-                live,
-                !at.kind.unconditional_update,
-            )?;
+            check_uid(at, &body, live)?;
+            let required = !at.kind.unconditional_update;
+            check_version(&at.kind, &at.name, &body, live, required)?;
             Ok(Proposal::Object(body.clone()))
         })
         .await
@@ -97,7 +93,9 @@ impl Core {
             };
             match result {
                 Ok(revision) => {
-                    codec::set_resource_version(&mut object, revision.0);
+                    if !gone {
+                        codec::set_resource_version(&mut object, revision.0);
+                    }
                     hook::written(self, &at.kind);
                     return Ok(Written {
                         object,
@@ -127,7 +125,7 @@ impl Core {
         if meta::uid(&object).is_empty() {
             meta::copy(&mut object, live, "uid");
         }
-        let mut warnings = admit::shape(kind, &mut object, options)?;
+        let warnings = admit::shape(kind, &mut object, options)?;
         match part {
             Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {
@@ -143,13 +141,15 @@ impl Core {
                     meta::copy(&mut only_status, &object, "annotations");
                 }
                 object = only_status;
-                warnings.retain(|w| w.contains("\"status"));
+            }
+        }
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+            if object["metadata"][field].is_null() {
+                meta::copy(&mut object, live, field);
             }
         }
         for field in [
             "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
             "generation",
             "selfLink",
             "generateName",
@@ -182,36 +182,58 @@ fn wants_differ(kind: &Kind, object: &Value, live: &Value) -> bool {
         .any(|f| new.get(f) != old.get(f))
 }
 
-/// Checks the resource version and UID that a body carries against the live object; a body
-/// without a version is fine unless one is required.
-pub(super) fn check_preconditions(
+/// Checks the UID that a body carries against the live object's.
+pub(super) fn check_uid(at: &Address, body: &Value, live: &Value) -> Result<(), ApiError> {
+    let (given, found) = (meta::uid(body), meta::uid(live));
+    if given.is_empty() || given == found {
+        return Ok(());
+    }
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {given}, UID in object meta: {found}",
+        registry_key(at)
+    );
+    Err(ApiError::conflict(&at.kind, &at.name, &why))
+}
+
+/// The key that Kubernetes would have for an object.
+fn registry_key(at: &Address) -> String {
+    let kind = &at.kind;
+    let mut parts = vec!["/registry"];
+    if !kind.builtin || kind.group == "apiextensions.k8s.io" {
+        parts.push(&kind.group);
+    }
+    parts.push(&kind.plural);
+    if kind.namespaced {
+        parts.push(&at.namespace);
+    }
+    parts.push(&at.name);
+    parts.join("/")
+}
+
+/// Checks the resource version that a body carries against the live object's; a body without one
+/// is fine unless one is required.
+pub(super) fn check_version(
     kind: &Kind,
     name: &str,
     body: &Value,
     live: &Value,
-    version_required: bool,
+    required: bool,
 ) -> Result<(), ApiError> {
-    let uid = meta::uid(body);
-    if !uid.is_empty() && uid != meta::uid(live) {
-        let why = format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            meta::uid(live)
-        );
-        return Err(ApiError::conflict(kind, name, &why));
-    }
     match meta::text(body, "resourceVersion") {
-        "" | "0" if !version_required => Ok(()),
+        "" | "0" if !required => Ok(()),
         "" | "0" => {
-            let cause = Cause::invalid(
-                "metadata.resourceVersion",
-                "0x0",
-                "must be specified for an update",
-            );
-            Err(ApiError::invalid(kind, name, &[cause]))
+            let why = "must be specified for an update";
+            let cause = Cause::invalid("metadata.resourceVersion", "0", why);
+            Err(ApiError::invalid_named(
+                &kind.group,
+                &kind.plural,
+                name,
+                &[cause],
+            ))
         }
         version if version == meta::text(live, "resourceVersion") => Ok(()),
-        version if version.parse::<u64>().is_err() => Err(ApiError::bad_request(format!(
-            "invalid resource version \"{version}\""
+        version if version.parse::<u64>().is_err() => Err(ApiError::unexplained(format!(
+            "strconv.ParseUint: parsing {version:?}: invalid syntax"
         ))),
         _ => Err(ApiError::modified(kind, name)),
     }

@@ -2,17 +2,22 @@
 //! evaluated per object. The language and its Kubernetes libraries come from kube-cel.
 //!
 //! Whatever cannot be evaluated counts as a failed rule. What kube-apiserver has and this has
-//! not: static types (names and functions are checked, types at run time), estimates of cost,
+//! not: types of its libraries' functions (those of schemas and operators are checked),
 //! `cel.bind`, `sortBy`, two-variable comprehensions, and equality of `set` and `map` lists
 //! regardless of order.
 
+mod check;
 mod convert;
 mod cost;
 mod escape;
 mod evaluate;
+mod examine;
 mod field_path;
 mod optional;
 mod scope;
+mod types;
+
+pub(crate) use examine::{REASONS, RuleFault, examine};
 
 use std::collections::BTreeMap;
 
@@ -65,6 +70,12 @@ impl RuleNode {
             && self.items.is_none()
             && self.all_of.is_empty()
     }
+}
+
+/// How many items or entries a list or map of this schema has at most.
+#[allow(clippy::cast_precision_loss, reason = "an estimate")]
+pub(crate) fn most(schema: &Schema) -> f64 {
+    types::Type::of(schema, false).most() as f64
 }
 
 /// `place` is the node that the rules of `schema` speak of: the same, except below `allOf`,
