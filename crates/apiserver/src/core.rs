@@ -12,6 +12,7 @@ use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
+use crate::watch::Lines;
 
 /// Text for `/metrics` from the program around the server.
 pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
     pub(crate) admission: Admission,
+    /// What watches have told lately.
+    pub(crate) lines: Lines,
     pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
@@ -66,6 +69,7 @@ impl Core {
             registry,
             metrics,
             admission: Admission::default(),
+            lines: Lines::default(),
             gate: Gate::new(limits),
             version,
             extra_metrics,

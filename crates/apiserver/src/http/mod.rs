@@ -11,6 +11,7 @@ mod body;
 mod discovery;
 mod envelope;
 mod health;
+mod list_body;
 mod openapi;
 mod openid;
 mod path;

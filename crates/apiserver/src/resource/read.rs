@@ -51,8 +51,8 @@ impl Listed {
     }
 
     /// The entries, as the kind's version shows them.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
+        self.entries
     }
 }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use machinist_store::{Entry, Event, EventKind, Revision};
 use serde_json::{Value, json};
 
+use super::shared::{Lines, Wanted};
 use crate::codec;
 use crate::core::Core;
 use crate::http::{Shape, View};
@@ -64,11 +65,38 @@ impl Writer {
     }
 
     /// What happened.
-    pub(super) fn events(&mut self, events: &[Event]) -> Bytes {
+    pub(super) fn events(&mut self, lines: &Lines, events: &[Event]) -> Bytes {
+        if let [event] = events {
+            return self.line_of(lines, event);
+        }
         let mut out = Vec::new();
         for event in events {
-            self.event(&mut out, event);
+            out.extend_from_slice(&self.line_of(lines, event));
         }
+        out.into()
+    }
+
+    /// The line of one event; what no selector can change is written once for all who want it.
+    fn line_of(&mut self, lines: &Lines, event: &Event) -> Bytes {
+        if !self.selector.is_everything() {
+            return self.own_line(event);
+        }
+        let wanted = Wanted {
+            revision: event.revision,
+            kind: self.kind.clone(),
+            shape: self.view.format.shape,
+            include: self.view.include,
+            headers_sent: self.headers_sent,
+        };
+        let line = lines.get(wanted, || self.own_line(event));
+        // Every event of such a watch is told, so the columns are known from the first one on.
+        self.headers_sent = true;
+        line
+    }
+
+    fn own_line(&mut self, event: &Event) -> Bytes {
+        let mut out = Vec::with_capacity(event.entry.value.len() + 128);
+        self.event(&mut out, event);
         out.into()
     }
 
