@@ -98,7 +98,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_is_as_long_as_it_says_and_reads_as_its_items() {
-        let kind = Registry::new().unwrap().snapshot();
+        let kind = Registry::new(crate::conversion::Converters::new())
+            .unwrap()
+            .snapshot();
         let kind = kind.find("", "v1", "configmaps").unwrap();
         for (count, size) in [(0, 0), (1, 10), (3, 10), (100, 3000), (5, 200_000)] {
             let entries: Vec<Entry> = (0..count)
