@@ -95,3 +95,28 @@ async fn kubevirts_definitions_are_served() {
     let (_, table) = call_accepting(&server, &format!("GET {machines}"), TABLE).await;
     assert_eq!(table["rows"][0]["cells"][0], "vm", "{table}");
 }
+
+#[tokio::test]
+async fn the_swagger_document_comes_in_protobuf_too() {
+    let server = server().await;
+    let served = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    for accept in [
+        served,
+        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+    ] {
+        let mut request = common::request("GET /openapi/v2", None);
+        request
+            .headers_mut()
+            .insert("accept", accept.parse().unwrap());
+        let response = common::send(&server, request).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], served);
+        assert!(response.headers().contains_key("etag"));
+        let bytes = http_body_util::BodyExt::collect(response.into_body()).await;
+        let bytes = bytes.unwrap().to_bytes();
+        // The first field is the version of the format; the definitions are named in it.
+        assert!(bytes.starts_with(b"\x0a\x032.0"), "{:?}", &bytes[..8]);
+        let name = b"io.example.v1.Widget";
+        assert!(bytes.windows(name.len()).any(|part| part == name));
+    }
+}
