@@ -142,3 +142,23 @@ pub(crate) fn now() -> String {
 pub(crate) fn time(moment: jiff::Timestamp) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
+
+/// What Go's reader calls a value of this JSON type.
+pub(crate) fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A field of an object as text; empty when it is not.
+pub(crate) fn string<'a>(object: &'a Value, field: &str) -> &'a str {
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}

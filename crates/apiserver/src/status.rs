@@ -1,6 +1,8 @@
 //! What the server says when it says no: the Kubernetes `Status`, with the codes, reasons and
 //! words that clients match on. Which situation calls for which answer is left to the callers.
 
+use std::borrow::Cow;
+
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +18,7 @@ pub struct ApiError {
     /// The HTTP status code.
     pub code: StatusCode,
     /// The machine-readable reason, such as `NotFound`.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// The sentence for people.
     pub message: String,
     /// The `details` of the Status.
@@ -63,6 +65,25 @@ impl Cause {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 
+    /// A value that is there already.
+    pub fn duplicate(field: &str, value: &str) -> Self {
+        let message = format!("Duplicate value: {value:?}");
+        Self::new("FieldValueDuplicate", field, message)
+    }
+
+    /// A value that is none of those that there are.
+    pub fn unsupported(field: &str, value: &str, supported: &[&str]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|s| format!("{s:?}")).collect();
+        Self::new(
+            "FieldValueNotSupported",
+            field,
+            format!(
+                "Unsupported value: {value}: supported values: {}",
+                supported.join(", ")
+            ),
+        )
+    }
+
     /// A cause with a reason of its own.
     pub fn new(reason: &str, field: &str, message: String) -> Self {
         Self {
@@ -75,10 +96,14 @@ impl Cause {
 
 impl ApiError {
     /// An answer with this code, reason and message and no details.
-    pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(
+        code: StatusCode,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             code,
-            reason,
+            reason: reason.into(),
             message: message.into(),
             details: Map::new(),
             continue_token: None,
@@ -91,10 +116,20 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
+    /// A request that Kubernetes answers as if it were its own fault, without a reason.
+    pub fn unexplained(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
+    }
+
     /// Something broke on our side.
     pub fn internal(message: impl Into<String>) -> Self {
         let message = format!("Internal error occurred: {}", message.into());
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// Something broke on our side, or on the side of someone whom we had to ask.
+    pub fn internal_cause(why: &str) -> Self {
+        Self::internal(why).with_cause(json!({"message": why}))
     }
 
     /// The object is not there.
@@ -163,6 +198,11 @@ impl ApiError {
 
     /// The object breaks its schema or the rules of its metadata.
     pub fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
+        Self::invalid_named(&kind.group, &kind.kind, name, causes)
+    }
+
+    /// The same for something that is not an object of a kind.
+    pub fn invalid_named(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
         let mut lines: Vec<String> = Vec::new();
         for cause in causes {
             let line = if cause.field.is_empty() {
@@ -178,9 +218,13 @@ impl ApiError {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let message = format!("{} \"{name}\" is invalid: {what}", kind.qualified_kind());
+        let what_it_is = match group {
+            "" => kind.to_owned(),
+            group => format!("{kind}.{group}"),
+        };
+        let message = format!("{what_it_is} \"{name}\" is invalid: {what}");
         let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
-        error.details = object_details(&kind.group, &kind.kind, name);
+        error.details = object_details(group, kind, name);
         let causes = causes
             .iter()
             .map(|c| json!({"reason": c.reason, "message": c.message, "field": c.field}))
@@ -203,7 +247,7 @@ impl ApiError {
 
     /// The client asked for a state that has not happened yet.
     pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
-        let message = format!("Too large resource version: {asked}, current: {current}");
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         let mut error = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
         let cause =
             json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
@@ -225,11 +269,31 @@ impl ApiError {
         )
     }
 
+    /// The same where the path alone decides, as it does for patches of built-ins.
+    pub fn unroutable_media_type() -> Self {
+        Self {
+            bare: true,
+            ..Self::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "UnsupportedMediaType",
+                "415: Unsupported Media Type",
+            )
+        }
+    }
+
     /// The client accepts nothing that we can write.
     pub fn not_acceptable() -> Self {
-        let message =
-            "only the following media types are accepted: application/json, application/yaml";
+        let message = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    /// The same where the path alone decides, as it does for built-ins.
+    pub fn unroutable_accept() -> Self {
+        let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self {
+            bare: true,
+            ..Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+        }
     }
 
     /// The body is larger than the limit.
@@ -286,7 +350,7 @@ impl ApiError {
             "code": self.code.as_u16(),
         });
         if !self.reason.is_empty() {
-            status["reason"] = self.reason.into();
+            status["reason"] = self.reason.clone().into();
         }
         if let Some(token) = &self.continue_token {
             status["metadata"]["continue"] = token.clone().into();
@@ -299,6 +363,17 @@ impl ApiError {
     }
 }
 
+/// An error with all that it rests on, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}
+
 fn object_details(group: &str, kind: &str, name: &str) -> Map<String, Value> {
     let mut details = Map::new();
     if !name.is_empty() {
@@ -307,6 +382,8 @@ fn object_details(group: &str, kind: &str, name: &str) -> Map<String, Value> {
     if !group.is_empty() {
         details.insert("group".into(), group.into());
     }
-    details.insert("kind".into(), kind.into());
+    if !kind.is_empty() {
+        details.insert("kind".into(), kind.into());
+    }
     details
 }

@@ -81,7 +81,7 @@ async fn updates_need_the_latest_version() {
                 "message": "Operation cannot be fulfilled on widgets.example.io \"one\": the object has been modified; please apply your changes to the latest version and try again",
             })),
             (&format!("PUT {one}"), without, 422, json!({
-                "message": "Widget.example.io \"one\" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update",
+                "message": "widgets.example.io \"one\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
             })),
             (&format!("PUT {one}"), renamed, 400, json!({"message": "the name of the object (two) does not match the name on the URL (one)"})),
             (&format!("PUT {one}"), other_uid, 409, json!({"message": "~UID in precondition"})),

@@ -106,7 +106,7 @@ async fn bodies_in_protobuf() {
             415,
             json!({
                 "reason": "UnsupportedMediaType",
-                "message": "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml",
+                "message": "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
             }),
         ),
         (
@@ -121,12 +121,13 @@ async fn bodies_in_protobuf() {
             200,
             json!({"spec": {"replicas": 0}}),
         ),
-        // The options of a deletion are known for every kind; these demand another UID.
+        // The options of a deletion are known for every kind; these name both
+        // forms of a policy, which no server takes.
         (
             format!("DELETE {WIDGETS}/one"),
             vector("delete options"),
-            409,
-            json!({"reason": "Conflict"}),
+            422,
+            json!({"message": "~cannot be both set"}),
         ),
         (
             format!("DELETE {WIDGETS}/one"),

@@ -40,6 +40,7 @@ pub use fields::FieldsError;
 pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
 pub use set::Set;
+pub(crate) use value::go_json;
 
 use crate::schema::Schema;
 use managed::Managed;
@@ -196,6 +197,14 @@ pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
     {
         *place = timed;
     }
+}
+
+/// Whether the managed fields of an object can be read.
+///
+/// # Errors
+/// When they cannot; the first entry that is wrong is named.
+pub fn check_managed_fields(object: &Value) -> Result<(), ManagedFieldsError> {
+    Managed::decode(managed::raw_entries(object)).map(|_| ())
 }
 
 /// The part of an object that these fields make up, with the keys of its list items; null when

@@ -92,7 +92,16 @@ impl Walker {
         if fits {
             Ok(())
         } else {
-            Err(self.expected(expected, value))
+            let found = match (scalar, value) {
+                (Scalar::Numeric, Value::Array(_)) => "[]interface {}".into(),
+                (Scalar::Numeric, Value::Object(_)) => "map[string]interface {}".into(),
+                (Scalar::Numeric, other) => crate::meta::json_type(other).to_owned(),
+                (_, other) => format!(
+                    "&value.valueUnstructured{{Value:{}}}",
+                    value::go_json(other)
+                ),
+            };
+            Err(self.misfit(format!("expected {expected}, got {found}")))
         }
     }
 

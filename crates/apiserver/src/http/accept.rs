@@ -87,6 +87,21 @@ pub(crate) fn negotiate(header: Option<&str>) -> Result<Format, ApiError> {
     Err(ApiError::not_acceptable())
 }
 
+/// Refuses to show a list as one object's metadata.
+pub(crate) fn check_list(header: Option<&str>, of_what: &str) -> Result<(), ApiError> {
+    let types = media_types(header.unwrap_or_default());
+    match types.first().map(|media| media.param("as")) {
+        Some("PartialObjectMetadata") => {
+            let message = format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({of_what})"
+            );
+            let code = http::StatusCode::NOT_ACCEPTABLE;
+            Err(ApiError::new(code, "NotAcceptable", message))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use serde_saphyr::DuplicateKeyPolicy;
 
+use super::envelope::{envelope, summary, unrecognized};
 use crate::guard::body_refusal;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
@@ -17,23 +19,39 @@ use crate::status::ApiError;
 /// The largest body that is read.
 pub(crate) const LIMIT: usize = crate::codec::SIZE;
 
+/// How refusals of bodies begin that cannot be read at all.
+pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
+
 /// A value that was read from a body.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) value: Value,
-    /// The fields that were given more than once; the last one counts.
-    pub(crate) duplicates: Vec<String>,
+    /// Complaints about fields that were given more than once; the last one counts.
+    pub(crate) complaints: Vec<String>,
 }
 
 /// The bytes of a body, unless there are too many.
 pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
     if usize::try_from(body.size_hint().lower()).is_ok_and(|size| size > LIMIT) {
+        drain(body).await;
         return Err(ApiError::too_large(LIMIT));
     }
     match Limited::new(body, LIMIT).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(LIMIT)),
         Err(error) => Err(body_refusal(error.as_ref())),
+    }
+}
+
+/// Reads a body of no use, so far as that is bearable: a client that is still writing when the
+/// connection closes does not get to read the answer.
+async fn drain(mut body: Body) {
+    let mut left = 2 * LIMIT;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            return;
+        }
     }
 }
 
@@ -73,19 +91,18 @@ pub(crate) fn decode(
     expected: &Expected<'_>,
 ) -> Result<Decoded, ApiError> {
     let media = content_type.split(';').next().unwrap_or_default().trim();
-    match media {
+    let read = match media {
         "" if content_type.trim().is_empty() => json(bytes),
         "application/json" | "*/*" => json(bytes),
         "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
-        protobuf::MEDIA_TYPE if expected.protobuf => protobuf(bytes, expected),
+        protobuf::MEDIA_TYPE if expected.protobuf => return protobuf(bytes, expected),
         _ => {
-            let mut supported = vec!["application/json", "application/yaml"];
-            if expected.protobuf {
-                supported.push(protobuf::MEDIA_TYPE);
-            }
-            Err(ApiError::unsupported_media_type(&supported))
+            let supported = ["application/json", "application/yaml", protobuf::MEDIA_TYPE];
+            return Err(ApiError::unsupported_media_type(&supported));
         }
-    }
+    };
+    read.and_then(|decoded| envelope(decoded, bytes, expected))
+        .map_err(|error| unrecognized(&error.message, bytes, expected))
 }
 
 /// Reads Kubernetes protobuf.
@@ -109,22 +126,16 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> Result<Decoded, ApiError> 
     })?;
     Ok(Decoded {
         value,
-        duplicates: Vec::new(),
+        complaints: Vec::new(),
     })
 }
 
-/// The first bytes of a body that cannot be shown as text.
-fn summary(bytes: &[u8]) -> String {
-    const SHOWN: usize = 30;
-    if bytes.is_empty() {
-        return "<empty>".into();
-    }
-    let shown = bytes.iter().take(SHOWN);
-    let mut text: String = shown.map(|byte| format!("{byte:02x}")).collect();
-    if bytes.len() > SHOWN {
-        text.push_str(" ...");
-    }
-    text
+/// Reads a patch that is JSON; refusals begin with these words.
+pub(crate) fn patch(bytes: &[u8], before: &str) -> Result<Decoded, ApiError> {
+    json(bytes).map_err(|error| {
+        let why = error.message.strip_prefix(UNREADABLE).unwrap_or_default();
+        ApiError::bad_request(format!("{before}{why}"))
+    })
 }
 
 /// Reads JSON.
@@ -138,11 +149,16 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
     .deserialize(&mut reader)
     .and_then(|value| reader.end().map(|()| value))
     .map_err(|error| {
-        ApiError::bad_request(format!(
-            "couldn't get version/kind; json parse error: {error}"
-        ))
+        let why = match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+            Ok(_) => error.to_string(),
+            Err(_) => super::complaint(bytes),
+        };
+        ApiError::bad_request(format!("{UNREADABLE}{why}"))
     })?;
-    Ok(Decoded { value, duplicates })
+    Ok(Decoded {
+        value,
+        complaints: duplicates,
+    })
 }
 
 /// Reads YAML, of which JSON is a part.
@@ -150,33 +166,34 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Decoded, ApiError> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return json(bytes);
     }
-    let invalid =
-        |why: String| ApiError::bad_request(format!("error converting YAML to JSON: {why}"));
+    let invalid = |why: String| ApiError::bad_request(format!("yaml: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|e| invalid(e.to_string()))?;
-    let error = match serde_saphyr::from_str(text) {
-        Ok(value) => {
-            let duplicates = Vec::new();
-            return Ok(Decoded { value, duplicates });
-        }
-        Err(error) => error,
+    let mut complaints = Vec::new();
+    let read = match serde_saphyr::from_str(text) {
+        Err(error) => match repeated_key(&error) {
+            Some(complaint) => {
+                complaints.push(complaint);
+                serde_saphyr::from_str_with_options(
+                    text,
+                    serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins },
+                )
+            }
+            None => Err(error),
+        },
+        read => read,
     };
-    let serde_saphyr::Error::DuplicateMappingKey { key, location } = error.without_snippet() else {
-        return Err(invalid(error.to_string()));
+    let value = read.map_err(|e| invalid(e.to_string()))?;
+    Ok(Decoded { value, complaints })
+}
+
+/// What to say of a key that is there twice, if that is what is wrong.
+fn repeated_key(error: &serde_saphyr::Error) -> Option<String> {
+    let error = error.without_snippet();
+    let serde_saphyr::Error::DuplicateMappingKey { key, location } = error else {
+        return None;
     };
-    // Whether a key may stand twice is for the caller to judge; if it may, the last one counts.
-    let complaint = format!(
-        "yaml: unmarshal errors:\n  line {}: key {:?} already set in map",
-        location.line(),
-        key.as_deref().unwrap_or_default()
-    );
-    let policy = serde_saphyr::DuplicateKeyPolicy::LastWins;
-    let options = serde_saphyr::options! { duplicate_keys: policy };
-    let value = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| invalid(error.to_string()))?;
-    Ok(Decoded {
-        value,
-        duplicates: vec![complaint],
-    })
+    let (key, line) = (key.as_deref().unwrap_or_default(), location.line());
+    Some(format!("line {line}: key \"{key}\" already set in map"))
 }
 
 struct Node<'a> {
@@ -278,10 +295,8 @@ mod tests {
             decoded.value,
             serde_json::json!({"a": 3.5, "b": [{"c": 2}]})
         );
-        assert_eq!(
-            decoded.duplicates,
-            ["duplicate field \"b[0].c\"", "duplicate field \"a\""]
-        );
+        let complaints = ["duplicate field \"b[0].c\"", "duplicate field \"a\""];
+        assert_eq!(decoded.complaints, complaints);
     }
 
     #[test]

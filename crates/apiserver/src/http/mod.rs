@@ -9,15 +9,19 @@ mod audited;
 mod backup;
 mod body;
 mod discovery;
+mod envelope;
 mod health;
+mod list_body;
 mod openapi;
 mod openid;
 mod path;
 mod query;
 mod respond;
 mod review;
+mod syntax;
 mod timeout;
 mod verbs;
+mod writing;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +36,9 @@ use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};
 pub(crate) use review::user_info;
+pub(crate) use syntax::complaint;
 
+use crate::admission::Notes;
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
 use crate::status::ApiError;
@@ -44,6 +50,8 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) query: Query,
+    /// What webhooks say beside their verdict.
+    pub(crate) notes: Notes,
     /// Absent for callers within the process.
     pub(crate) closing: Option<Closing>,
 }
@@ -54,6 +62,11 @@ impl Call {
             .get(name)
             .and_then(|h| h.to_str().ok())
             .unwrap_or_default()
+    }
+
+    /// Whether answers are to be YAML, so far as that can be told.
+    fn wants_yaml(&self) -> bool {
+        accept::negotiate(Some(self.header(http::header::ACCEPT))).is_ok_and(|format| format.yaml)
     }
 
     fn content_type(&self) -> &str {
@@ -92,9 +105,10 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         core: core.clone(),
         identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
-        method: parts.method,
         headers: parts.headers,
-        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        query: Query::of(&parts.method, parts.uri.query().unwrap_or_default()),
+        method: parts.method,
+        notes: Notes::default(),
     };
     let (verb, resource) = labels(&call, &target);
     let action = access::action(&call.method, parts.uri.path(), &target, &call.query);
@@ -119,13 +133,17 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         error => error,
     });
     let mut refusal = None;
-    let response = result.unwrap_or_else(|error| {
+    let mut response = result.unwrap_or_else(|error| {
         refusal = record.is_some().then(|| error.to_status());
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
-        respond::error(&error)
+        respond::error_as(&error, call.wants_yaml())
     });
+    respond::warn(&mut response, &call.notes.warnings());
+    if let Some(record) = &mut record {
+        record.annotate(call.notes.annotations());
+    }
     let long = action.verb == "watch" && response.status().is_success();
     let mut response = audited::finish(record, response, &id, refusal.as_ref(), long).await;
     let no_cache = HeaderValue::from_static("no-cache, private");

@@ -19,7 +19,8 @@ pub(crate) fn answer(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, ApiError> {
     let json = "application/json";
-    if !accepts_json(headers) {
+    let protobuf = parts == ["v2"] && prefers_protobuf(headers);
+    if !protobuf && !accepts_json(headers) {
         return Err(ApiError::not_acceptable());
     }
     match parts {
@@ -44,15 +45,32 @@ pub(crate) fn answer(
         ["v3", "api", version] => versioned(snapshot, "", version, headers),
         ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
         ["v2"] => {
-            let document = snapshot.document("openapi/v2", || {
+            let whole = || {
                 let mut kinds = described(snapshot.kinds());
                 kinds.extend(reviews(snapshot));
                 openapi::v2_document(&kinds)
-            });
+            };
+            if protobuf {
+                let encoded = || openapi::v2_protobuf(&whole());
+                let document = snapshot.bytes("openapi/v2.pb", encoded);
+                let content_type = openapi::V2_PROTOBUF[0];
+                return Ok(respond::document(headers, &document, content_type));
+            }
+            let document = snapshot.document("openapi/v2", whole);
             Ok(respond::document(headers, &document, json))
         }
         _ => Err(ApiError::no_such_path()),
     }
+}
+
+/// Whether the first form that the client names and that there is, is protobuf.
+fn prefers_protobuf(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|h| h.to_str().ok());
+    let types = media_types(accept.unwrap_or_default());
+    let known = types.iter().map(|m| m.name).find(|name| {
+        openapi::V2_PROTOBUF.contains(name) || matches!(*name, "application/json" | "*/*")
+    });
+    known.is_some_and(|name| openapi::V2_PROTOBUF.contains(&name))
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {

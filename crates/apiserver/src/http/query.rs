@@ -1,19 +1,31 @@
 //! The query of a request, and the options that are read from it.
 
+use http::Method;
 use percent_encoding::percent_decode_str;
 
+use crate::admission::Notes;
 use crate::auth::Identity;
+use crate::meta;
 use crate::resource::{DeleteOptions, FieldValidation, ListOptions, Propagation, VersionMatch};
 use crate::status::{ApiError, Cause};
 use crate::table::IncludeObject;
 
 /// The parameters of a query, decoded.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct Query {
+    pairs: Vec<(String, String)>,
+    /// What the options of the request are called in refusals.
+    options: &'static str,
+}
 
 impl Query {
-    /// Reads a query string.
+    /// Reads the query string of a request that reads.
     pub(crate) fn parse(text: &str) -> Self {
+        Self::of(&Method::GET, text)
+    }
+
+    /// Reads the query string of a request by this method.
+    pub(crate) fn of(method: &Method, text: &str) -> Self {
         let decode = |part: &str| {
             let spaced = part.replace('+', " ");
             percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -22,17 +34,27 @@ impl Query {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(key), decode(value))
         });
-        Self(pairs.collect())
+        Self {
+            pairs: pairs.collect(),
+            options: match *method {
+                Method::POST => "CreateOptions",
+                Method::PUT => "UpdateOptions",
+                Method::PATCH => "PatchOptions",
+                Method::DELETE => "DeleteOptions",
+                _ => "ListOptions",
+            },
+        }
     }
 
     /// The first value of a parameter; empty when it is absent.
     pub(crate) fn get(&self, key: &str) -> &str {
-        self.0.iter().find(|(k, _)| k == key).map_or("", |(_, v)| v)
+        let mut pairs = self.pairs.iter();
+        pairs.find(|(k, _)| k == key).map_or("", |(_, v)| v)
     }
 
     /// Whether a parameter is given.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.iter().any(|(k, _)| k == key)
+        self.pairs.iter().any(|(k, _)| k == key)
     }
 
     /// A boolean parameter, as Go reads it.
@@ -42,14 +64,16 @@ impl Query {
 
     /// Whether nothing may be stored.
     pub(crate) fn dry_run(&self) -> Result<bool, ApiError> {
-        match self.get("dryRun") {
-            "" => Ok(false),
-            "All" => Ok(true),
-            other => Err(options_error(
-                "dryRun",
-                &format!("Unsupported value: {other:?}: supported values: \"All\""),
-            )),
+        let given = self.pairs.iter().filter(|(key, _)| key == "dryRun");
+        self.is_dry(&given.map(|(_, value)| value.as_str()).collect::<Vec<_>>())
+    }
+
+    fn is_dry(&self, given: &[&str]) -> Result<bool, ApiError> {
+        if given.iter().all(|value| *value == "All") {
+            return Ok(!given.is_empty());
         }
+        let shown = serde_json::Value::from(given).to_string();
+        Err(self.refuse(&[Cause::unsupported("dryRun", &shown, &["All"])]))
     }
 
     /// What to do about unknown fields.
@@ -58,12 +82,10 @@ impl Query {
             "" | "Warn" => Ok(FieldValidation::Warn),
             "Strict" => Ok(FieldValidation::Strict),
             "Ignore" => Ok(FieldValidation::Ignore),
-            other => Err(options_error(
-                "fieldValidation",
-                &format!(
-                    "Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
-                ),
-            )),
+            other => {
+                let (shown, all) = (format!("{other:?}"), ["", "Ignore", "Strict", "Warn"]);
+                Err(self.refuse(&[Cause::unsupported("fieldValidation", &shown, &all)]))
+            }
         }
     }
 
@@ -72,25 +94,47 @@ impl Query {
         match self.get("resourceVersion") {
             "" => Ok(None),
             text => text.parse().map(Some).map_err(|_| {
-                ApiError::bad_request(format!("invalid resource version {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"))
+                let cause = format!(
+                    "Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
+                );
+                ApiError::bad_request(format!(
+                    "invalid resource version: resourceVersion: {cause}"
+                ))
             }),
         }
     }
 
     /// Which part of a collection is asked for.
     pub(crate) fn list_options(&self) -> Result<ListOptions, ApiError> {
-        let version = self.resource_version()?;
+        let token = Some(self.get("continue"))
+            .filter(|t| !t.is_empty())
+            .map(str::to_owned);
+        let mut causes = Vec::new();
+        let mut forbid = |field: &str, why: &str| causes.push(Cause::forbidden(field, why));
+        let (matching, asked) = ("resourceVersionMatch", self.get("resourceVersion"));
+        if self.has("sendInitialEvents") {
+            let why = "sendInitialEvents is forbidden for list";
+            forbid("sendInitialEvents", why);
+        }
+        if !self.get(matching).is_empty() {
+            if asked.is_empty() {
+                let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+                forbid(matching, why);
+            }
+            if token.is_some() {
+                let why = "resourceVersionMatch is forbidden when continue is provided";
+                forbid(matching, why);
+            }
+            if self.get(matching) == "Exact" && asked == "0" {
+                let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+                forbid(matching, why);
+            }
+        }
         let version_match = self.version_match()?;
-        if version_match.is_some() && version.is_none() {
-            let why =
-                "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
-            return Err(options_error("resourceVersionMatch", why));
+        if !causes.is_empty() {
+            return Err(self.refuse(&causes));
         }
-        if version_match == Some(VersionMatch::Exact) && version == Some(0) {
-            let why =
-                "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-            return Err(options_error("resourceVersionMatch", why));
-        }
+        let version = self.resource_version()?;
         let limit = match self.get("limit") {
             "" => None,
             text => text
@@ -102,11 +146,10 @@ impl Query {
                 })
                 .map(|n| usize::try_from(n).ok().filter(|n| *n > 0))?,
         };
-        let token = Some(self.get("continue"))
-            .filter(|t| !t.is_empty())
-            .map(str::to_owned);
+        // What is asked from a cache, at any age, comes whole.
+        let any_age = version == Some(0) && version_match.is_none();
         Ok(ListOptions {
-            limit,
+            limit: limit.filter(|_| !any_age),
             token,
             version,
             version_match,
@@ -119,12 +162,10 @@ impl Query {
             "" => Ok(None),
             "Exact" => Ok(Some(VersionMatch::Exact)),
             "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
-            other => Err(options_error(
-                "resourceVersionMatch",
-                &format!(
-                    "Unsupported value: {other:?}: supported values: \"Exact\", \"NotOlderThan\""
-                ),
-            )),
+            other => {
+                let (shown, all) = (format!("{other:?}"), ["Exact", "NotOlderThan", ""]);
+                Err(self.refuse(&[Cause::unsupported("resourceVersionMatch", &shown, &all)]))
+            }
         }
     }
 
@@ -135,7 +176,7 @@ impl Query {
             "None" => Ok(IncludeObject::None),
             "Object" => Ok(IncludeObject::Object),
             other => Err(ApiError::bad_request(format!(
-                "unrecognized includeObject value: {other:?}"
+                "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be 'Metadata', 'Object', 'None', or empty"
             ))),
         }
     }
@@ -166,37 +207,58 @@ impl Query {
             "Foreground" => Some(Propagation::Foreground),
             "Orphan" => Some(Propagation::Orphan),
             other => {
-                let why = format!(
-                    "Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
-                );
-                return Err(options_error("propagationPolicy", &why));
+                let all = ["Foreground", "Background", "Orphan", "nil"];
+                let cause = Cause::unsupported("propagationPolicy", &format!("{other:?}"), &all);
+                return Err(self.refuse(&[cause]));
             }
         };
-        let in_body = body
-            .and_then(|b| b.get("dryRun"))
-            .and_then(|d| d.as_array())
-            .is_some_and(|d| !d.is_empty());
+        if orphan.is_some() && !policy.is_empty() {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            let cause = Cause::invalid("propagationPolicy", &format!("{policy:?}"), why);
+            return Err(self.refuse(&[cause]));
+        }
+        let dry_run = match body.and_then(|b| b.get("dryRun")) {
+            Some(given) => self.is_dry(&meta::strings(Some(given)))?,
+            None => self.dry_run()?,
+        };
         Ok(DeleteOptions {
-            dry_run: in_body || self.dry_run()?,
+            dry_run,
             uid: text("/preconditions/uid").map(str::to_owned),
             resource_version: text("/preconditions/resourceVersion").map(str::to_owned),
             propagation,
             caller: caller.clone(),
+            given: self.told_delete_options(body),
+            notes: Notes::default(),
+            internal: false,
+            collection: false,
         })
     }
-}
 
-/// A refusal of the options themselves.
-pub(super) fn options_error(field: &str, message: &str) -> ApiError {
-    let cause = Cause::new("FieldValueInvalid", field, message.to_owned());
-    let mut error = ApiError::new(
-        http::StatusCode::UNPROCESSABLE_ENTITY,
-        "Invalid",
-        format!("Options.meta.k8s.io \"\" is invalid: {field}: {message}"),
-    );
-    error.details.insert("group".into(), "meta.k8s.io".into());
-    error.details.insert("kind".into(), "Options".into());
-    error.with_cause(serde_json::json!({
-        "reason": cause.reason, "message": cause.message, "field": cause.field,
-    }))
+    /// The options of a delete as webhooks are told of them.
+    fn told_delete_options(&self, body: Option<&serde_json::Value>) -> serde_json::Value {
+        let mut options = body
+            .and_then(|b| b.as_object())
+            .cloned()
+            .unwrap_or_default();
+        options.insert("kind".into(), "DeleteOptions".into());
+        options.insert("apiVersion".into(), "meta.k8s.io/v1".into());
+        if body.is_none() {
+            let policy = self.get("propagationPolicy");
+            if !policy.is_empty() {
+                options.insert("propagationPolicy".into(), policy.into());
+            }
+            if let Ok(seconds) = self.get("gracePeriodSeconds").parse::<i64>() {
+                options.insert("gracePeriodSeconds".into(), seconds.into());
+            }
+            if self.has("dryRun") {
+                options.insert("dryRun".into(), vec![self.get("dryRun")].into());
+            }
+        }
+        options.into()
+    }
+
+    /// A refusal of the options themselves.
+    pub(super) fn refuse(&self, causes: &[Cause]) -> ApiError {
+        ApiError::invalid_named("meta.k8s.io", self.options, "", causes)
+    }
 }

@@ -9,7 +9,7 @@ use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::{Format, Shape};
-use crate::codec;
+use super::list_body::ListBody;
 use crate::meta;
 use crate::registry::Document;
 use crate::registry::{Hook, Kind};
@@ -93,10 +93,23 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
                 .filter_map(|field| object[field].as_str())
                 .find(|time| !time.is_empty())
                 .unwrap_or_else(|| meta::text(&object, "creationTimestamp"));
+            let source = ["source", "deprecatedSource"].map(|field| &object[field]);
+            let source = source.into_iter().find(|source| source.is_object());
+            let parts = ["component", "host"].map(|field| source.map(|s| text(&s[field])));
+            let parts: Vec<String> = parts
+                .into_iter()
+                .flatten()
+                .filter(|p| !p.is_empty())
+                .collect();
             json!({
                 "object": format!("{}/{}", text(&about["kind"]).to_lowercase(), text(&about["name"])),
                 "lastSeen": seen,
+                "subobject": text(&about["fieldPath"]),
+                "source": parts.join(", "),
             })
+        }
+        Hook::Webhooks => {
+            json!({"webhooks": object["webhooks"].as_array().map_or(0, Vec::len)})
         }
         Hook::Binding => binding_cells(&object),
         Hook::None | Hook::Account | Hook::Namespace | Hook::Definition | Hook::Role => {
@@ -151,11 +164,16 @@ pub(crate) fn with_type(
 
 /// A refusal.
 pub(crate) fn error(error: &ApiError) -> Response<Body> {
+    error_as(error, false)
+}
+
+/// A refusal in the form that the client asked for.
+pub(crate) fn error_as(error: &ApiError, yaml: bool) -> Response<Body> {
     if error.reason == NO_SUCH_PAGE {
         let text = error.message.clone().into();
         return with_type(error.code, "text/plain; charset=utf-8", text);
     }
-    let mut response = value(error.code, &error.to_status(), false);
+    let mut response = value(error.code, &error.to_status(), yaml);
     if let Some(seconds) = error
         .details
         .get("retryAfterSeconds")
@@ -171,21 +189,26 @@ pub(crate) fn error(error: &ApiError) -> Response<Body> {
 /// A list as the client wants to see it.
 pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
     let mut metadata = json!({"resourceVersion": listed.revision.to_string()});
-    if let Some(token) = &listed.token {
-        metadata["continue"] = token.clone().into();
+    match &listed.token {
+        Some(token) => metadata["continue"] = token.clone().into(),
+        // Lists of custom kinds say so even when there is nothing more.
+        None if !kind.builtin && view.format.shape == Shape::Object => {
+            metadata["continue"] = "".into();
+        }
+        None => {}
     }
     if let Some(remaining) = listed.remaining {
         metadata["remainingItemCount"] = remaining.into();
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
-    if plain && kind.is_stored_form() && !kind.builtin && listed.is_current(kind) {
-        return with_type(
-            StatusCode::OK,
-            "application/json",
-            splice_list(kind, &listed, &metadata),
-        );
+    if plain && !kind.builtin {
+        let body = ListBody::new(kind, listed.into_entries(), &metadata);
+        let mut response = Response::new(Body::new(body));
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        return response;
     }
-    let objects = listed.into_objects(kind);
+    let objects = listed.into_objects();
     let body = match view.format.shape {
         Shape::Table => render_table(kind, objects, view.include, &metadata),
         Shape::Metadata => json!({
@@ -213,26 +236,6 @@ pub(crate) fn list_of(kind: &Kind, metadata: &Value, mut objects: Vec<Value>) ->
         "metadata": metadata,
         "items": objects,
     })
-}
-
-/// The list without reading its items: what lies in the store is what is served.
-fn splice_list(kind: &Kind, listed: &Listed, metadata: &Value) -> Bytes {
-    let size: usize = listed.entries().iter().map(|e| e.value.len() + 40).sum();
-    let mut out = Vec::with_capacity(size + 256);
-    let head = format!(
-        "{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{metadata},\"items\":[",
-        kind.api_version(),
-        kind.list_kind
-    );
-    out.extend_from_slice(head.as_bytes());
-    for (at, entry) in listed.entries().iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        codec::splice(entry, &mut out);
-    }
-    out.extend_from_slice(b"]}\n");
-    out.into()
 }
 
 /// Tells the client of things that it may want to know, one header for each.

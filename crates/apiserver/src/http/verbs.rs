@@ -8,15 +8,14 @@ use http::header::ACCEPT;
 use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::accept::negotiate;
+use super::accept::{check_list, negotiate};
 use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
-use super::query::options_error;
+use super::writing::{patch_request, write_options};
 use super::{Call, View, body, respond, review};
 use crate::meta;
-use crate::patch;
-use crate::registry::{Hook, Kind, Scale};
-use crate::resource::{Address, Deleted, FieldValidation, Part, PatchKind, WriteOptions, Written};
+use crate::registry::{Hook, Kind, SCHEME, Scale};
+use crate::resource::{Address, DeleteOptions, Deleted, Part, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
@@ -36,7 +35,10 @@ pub(super) async fn answer(
     }
     let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
     let view = View {
-        format: negotiate(accept)?,
+        format: negotiate(accept).map_err(|error| match kind.builtin {
+            true => ApiError::unroutable_accept(),
+            false => error,
+        })?,
         include: call.query.include_object()?,
     };
     let deprecation = kind.deprecation.clone();
@@ -94,7 +96,13 @@ async fn collection(
         Method::GET | Method::HEAD => {
             let selector = selector(call, kind)?;
             let options = call.query.list_options()?;
-            let listed = call.core.list(kind, namespace, &selector, &options)?;
+            let accept = call.headers.get(ACCEPT).and_then(|h| h.to_str().ok());
+            if kind.builtin {
+                check_list(accept, &format!("*{}.{}", kind.version, kind.list_kind))?;
+            } else {
+                check_list(accept, "*unstructured.UnstructuredList")?;
+            }
+            let listed = call.core.list(kind, namespace, &selector, &options).await?;
             Ok(respond::list(kind, listed, view))
         }
         // A namespaced object is created in a namespace; the whole collection is no place.
@@ -102,24 +110,34 @@ async fn collection(
         Method::POST => {
             let namespace = namespace.unwrap_or_default();
             let decoded = read_object(call, body, &Expected::object(kind)).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             let written = call
                 .core
                 .create(kind, namespace, decoded.value, &options)
                 .await?;
             Ok(written_response(kind, written, view))
         }
+        // So are they deleted; and namespaces go one by one.
+        Method::DELETE if kind.namespaced && namespace.is_none() && kind.builtin => {
+            Err(ApiError::method_not_allowed())
+        }
+        Method::DELETE if kind.namespaced && namespace.is_none() => Err(ApiError::no_such_path()),
+        Method::DELETE if kind.hook == Hook::Namespace => Err(ApiError::method_not_allowed()),
         Method::DELETE => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let selector = selector(call, kind)?;
             let deleted = call
                 .core
                 .delete_collection(kind, namespace, &selector, &options)
                 .await?;
             let revision = call.core.store.revision().to_string();
-            let list = respond::list_of(kind, &json!({"resourceVersion": revision}), deleted);
+            let mut metadata = json!({"resourceVersion": revision});
+            if !kind.builtin {
+                metadata["continue"] = "".into();
+            }
+            let list = respond::list_of(kind, &metadata, deleted);
             Ok(respond::value(StatusCode::OK, &list, view.format.yaml))
         }
         Method::PUT | Method::PATCH if !kind.builtin => {
@@ -150,12 +168,12 @@ async fn object(
         }
         Method::GET | Method::HEAD => {
             check_version_asked(call)?;
-            let object = view.object(&at.kind, core.get(at)?);
+            let object = view.object(&at.kind, core.get(at).await?);
             Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
         }
         Method::PUT => {
             let decoded = read_object(call, body, &Expected::object(&at.kind)).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             let written = core.update(at, part, decoded.value, &options).await?;
             Ok(written_response(&at.kind, written, view))
         }
@@ -168,7 +186,7 @@ async fn object(
         Method::DELETE if part == Part::Main => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, &at.kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
                 Deleted::Gone(object) => deleted_status(at, &object),
@@ -190,14 +208,14 @@ async fn scale(
         Method::GET | Method::HEAD => {
             return Ok(respond::value(
                 StatusCode::OK,
-                &core.scale(at, paths)?,
+                &core.scale(at, paths).await?,
                 false,
             ));
         }
         Method::PUT => {
             let expected = Expected::builtin("autoscaling/v1".into(), "Scale");
             let decoded = read_object(call, body, &expected).await?;
-            let options = write_options(call, decoded.duplicates)?;
+            let options = write_options(call, decoded.complaints)?;
             core.update_scale(at, paths, &decoded.value, &options)
                 .await?
         }
@@ -227,84 +245,10 @@ fn check_version_asked(call: &Call) -> Result<(), ApiError> {
     }
 }
 
-fn write_options(call: &Call, duplicates: Vec<String>) -> Result<WriteOptions, ApiError> {
-    let manager = call.manager();
-    if manager.len() > 128 {
-        return Err(options_error(
-            "fieldManager",
-            "Too long: may not be more than 128 bytes",
-        ));
-    }
-    Ok(WriteOptions {
-        dry_run: call.query.dry_run()?,
-        manager,
-        validation: call.query.field_validation()?,
-        force: call.query.flag("force"),
-        duplicates,
-        caller: call.identity.clone(),
-    })
-}
-
-fn patch_request(
-    call: &Call,
-    kind: &Kind,
-    bytes: &Bytes,
-) -> Result<(PatchKind, Value, WriteOptions), ApiError> {
-    let media = call
-        .content_type()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    let mut supported = vec![
-        "application/json-patch+json",
-        "application/merge-patch+json",
-        "application/apply-patch+yaml",
-    ];
-    if kind.builtin {
-        supported.push("application/strategic-merge-patch+json");
-    }
-    if !supported.contains(&media) && media != "application/apply-patch+json" {
-        return Err(ApiError::unsupported_media_type(&supported));
-    }
-    let (patch, decoded) = match media {
-        "application/json-patch+json" => (
-            PatchKind::Change(patch::PatchKind::Json),
-            body::json(bytes)?,
-        ),
-        "application/merge-patch+json" => (
-            PatchKind::Change(patch::PatchKind::Merge),
-            body::json(bytes)?,
-        ),
-        "application/strategic-merge-patch+json" => (
-            PatchKind::Change(patch::PatchKind::Strategic),
-            body::json(bytes)?,
-        ),
-        _ => (PatchKind::Apply, body::yaml(bytes)?),
-    };
-    let options = write_options(call, decoded.duplicates)?;
-    if patch == PatchKind::Apply && call.query.get("fieldManager").is_empty() {
-        return Err(options_error(
-            "fieldManager",
-            "Required value: is required for apply patch",
-        ));
-    }
-    if patch == PatchKind::Apply
-        && options.validation == FieldValidation::Strict
-        && !options.duplicates.is_empty()
-    {
-        return Err(ApiError::bad_request(format!(
-            "error strict decoding YAML: error converting YAML to JSON: {}",
-            options.duplicates.join(", ")
-        )));
-    }
-    if patch != PatchKind::Apply && call.query.has("force") {
-        return Err(options_error(
-            "force",
-            "Forbidden: may not be specified for non-apply patch",
-        ));
-    }
-    Ok((patch, decoded.value, options))
+fn delete_options(call: &Call, given: Option<&Value>) -> Result<DeleteOptions, ApiError> {
+    let mut options = call.query.delete_options(given, &call.identity)?;
+    options.notes = call.notes.clone();
+    Ok(options)
 }
 
 /// Reads a question, and how it was asked.
@@ -314,7 +258,7 @@ pub(super) async fn read_review(
     body: Body,
 ) -> Result<(Value, WriteOptions), ApiError> {
     let decoded = read_object(call, body, &Expected::object(kind)).await?;
-    let options = write_options(call, decoded.duplicates)?;
+    let options = write_options(call, decoded.complaints)?;
     Ok((decoded.value, options))
 }
 
@@ -332,7 +276,14 @@ fn delete_body(call: &Call, kind: &Kind, bytes: &Bytes) -> Result<Option<Value>,
     }
     let expected = Expected::builtin(kind.api_version(), "DeleteOptions");
     let decoded = body::decode(call.content_type(), bytes, &expected)?;
-    Ok(Some(decoded.value))
+    let text = |field: &str| decoded.value[field].as_str().unwrap_or_default().to_owned();
+    match text("kind").as_str() {
+        "" | "DeleteOptions" => Ok(Some(decoded.value)),
+        other => Err(ApiError::bad_request(format!(
+            "no kind {other:?} is registered for version {:?} in scheme {SCHEME:?}",
+            text("apiVersion")
+        ))),
+    }
 }
 
 fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body> {

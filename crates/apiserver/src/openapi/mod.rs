@@ -8,12 +8,14 @@ mod definitions;
 mod parameters;
 mod paths;
 mod v2;
+mod v2_protobuf;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::schema::Schema;
 pub use v2::v2_document;
+pub(crate) use v2_protobuf::{MEDIA_TYPES as V2_PROTOBUF, encode as v2_protobuf};
 
 /// What the documents need to know of a kind in one version.
 #[derive(Debug, Clone, Copy)]

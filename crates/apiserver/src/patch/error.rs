@@ -1,19 +1,17 @@
-//! What can be wrong with a patch, and which HTTP status says so.
+//! What can be wrong with a patch; which HTTP status says so is left to the caller.
 
 /// Why a patch was not applied.
 #[derive(Debug, thiserror::Error)]
 pub enum PatchError {
     /// The body is not a patch of its kind.
-    #[error("malformed patch at {path:?}: {reason}")]
+    #[error("{reason}")]
     Malformed {
-        /// The field of the patch, as in `.metadata.finalizers`.
-        path: String,
-        /// What is wrong there.
+        /// What is wrong.
         reason: String,
     },
-    /// The body is not a list of JSON patch operations.
-    #[error("malformed JSON patch")]
-    JsonPatch(#[source] serde_json::Error),
+    /// An operation of a JSON patch lacks a part, or is none.
+    #[error("an operation of the JSON patch is none")]
+    NoOperation,
     /// A JSON patch has too many operations.
     #[error(
         "The allowed maximum operations in a JSON patch is {max}, got {count}",
@@ -46,40 +44,23 @@ pub enum PatchError {
         source: json_patch::PatchErrorKind,
     },
     /// The patch is well formed and does not fit the object.
-    #[error("the patch does not fit the object at {path:?}: {reason}")]
+    #[error("{reason}")]
     Unfit {
-        /// The field of the object, as in `.metadata.finalizers`.
-        path: String,
-        /// What is wrong there.
+        /// What is wrong.
         reason: String,
     },
 }
 
 impl PatchError {
-    pub(super) fn malformed(path: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub(super) fn malformed(reason: impl Into<String>) -> Self {
         Self::Malformed {
-            path: path.into(),
             reason: reason.into(),
         }
     }
 
-    pub(super) fn unfit(path: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub(super) fn unfit(reason: impl Into<String>) -> Self {
         Self::Unfit {
-            path: path.into(),
             reason: reason.into(),
-        }
-    }
-
-    /// The HTTP status that Kubernetes answers with.
-    pub fn status(&self) -> http::StatusCode {
-        match self {
-            Self::Malformed { .. } | Self::JsonPatch(_) => http::StatusCode::BAD_REQUEST,
-            Self::TooManyOperations { .. } | Self::TooMuchCopied { .. } => {
-                http::StatusCode::PAYLOAD_TOO_LARGE
-            }
-            Self::TooDeep { .. } | Self::Operation { .. } | Self::Unfit { .. } => {
-                http::StatusCode::UNPROCESSABLE_ENTITY
-            }
         }
     }
 }

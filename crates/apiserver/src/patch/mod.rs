@@ -16,9 +16,11 @@ use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 use crate::codec::{DEPTH, is_deeper};
+use crate::meta;
 
 pub use error::PatchError;
 pub use merge::merge_patch;
+pub(crate) use strategic::go_text;
 pub use strategic::strategic_merge_patch;
 
 /// The most operations that one JSON patch may have.
@@ -44,10 +46,10 @@ pub fn apply_patch(kind: PatchKind, live: &Value, body: &Value) -> Result<Value,
     match kind {
         PatchKind::Json => json_patch(live, body),
         PatchKind::Merge if body.is_object() => Ok(merge_patch(live, body)),
-        PatchKind::Merge => Err(PatchError::malformed(
-            "",
-            "a merge patch must be a JSON object",
-        )),
+        PatchKind::Merge => Err(PatchError::malformed(format!(
+            "error decoding patch: {}",
+            not_a_map(body)
+        ))),
         PatchKind::Strategic => strategic_merge_patch(live, body),
     }
 }
@@ -63,8 +65,14 @@ pub fn json_patch(live: &Value, operations: &Value) -> Result<Value, PatchError>
     {
         return Err(PatchError::TooManyOperations { count });
     }
+    if !operations.is_array() {
+        let found = meta::json_type(operations);
+        return Err(PatchError::malformed(format!(
+            "error decoding patch: json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
+        )));
+    }
     let Patch(operations) =
-        serde_json::from_value(operations.clone()).map_err(PatchError::JsonPatch)?;
+        serde_json::from_value(operations.clone()).map_err(|_| PatchError::NoOperation)?;
     let mut patched = live.clone();
     let mut copied = 0;
     for (index, operation) in operations.into_iter().enumerate() {
@@ -78,6 +86,12 @@ pub fn json_patch(live: &Value, operations: &Value) -> Result<Value, PatchError>
         json_patch::patch(&mut patched, &[operation]).map_err(failed)?;
     }
     Ok(patched)
+}
+
+/// The words for a body that should be an object and is not.
+fn not_a_map(body: &Value) -> String {
+    let found = meta::json_type(body);
+    format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
 }
 
 /// Copies can double an object with every operation, and nesting can go deeper than the stack:

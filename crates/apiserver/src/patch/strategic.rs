@@ -18,13 +18,10 @@ const SET_ORDER: &str = "$setElementOrder";
 /// The object of a built-in kind after a strategic merge patch.
 pub fn strategic_merge_patch(live: &Value, patch: &Value) -> Result<Value, PatchError> {
     let Value::Object(original) = live else {
-        return Err(PatchError::unfit("", "the object is not a JSON object"));
+        return Err(PatchError::unfit("the object is not a JSON object"));
     };
     let Value::Object(patch) = patch else {
-        return Err(PatchError::malformed(
-            "",
-            "a strategic merge patch must be a JSON object",
-        ));
+        return Err(PatchError::malformed(super::not_a_map(patch)));
     };
     let kind = original
         .get("kind")
@@ -45,11 +42,6 @@ pub(super) struct Merger<'a> {
 }
 
 impl Merger<'_> {
-    /// Where the merger is, as in `.metadata.finalizers`.
-    pub(super) fn here(&self) -> String {
-        self.path.iter().map(|name| format!(".{name}")).collect()
-    }
-
     fn below<T>(&mut self, name: &str, act: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(name.into());
         let result = act(self);
@@ -70,7 +62,13 @@ impl Merger<'_> {
             None => {}
             Some(Value::String(word)) if word == "replace" => return Ok(patch),
             Some(Value::String(word)) if word == "delete" => return Ok(Map::new()),
-            Some(other) => return Err(self.unknown_directive(&other)),
+            Some(other) => {
+                let map = go_text(&Value::Object(patch));
+                let other = go_text(&other);
+                return Err(PatchError::unfit(format!(
+                    "unknown patch type: {other} in map: {map}"
+                )));
+            }
         }
         self.retain_keys(&mut original, &mut patch)?;
         self.merge_ordered_lists(&mut original, &mut patch)?;
@@ -82,19 +80,12 @@ impl Merger<'_> {
                     })?;
                 }
                 Some(None) => {
-                    return Err(PatchError::malformed(
-                        self.here(),
-                        "invalid patch format of primitive list",
-                    ));
+                    return Err(PatchError::unfit("invalid patch format of primitive list"));
                 }
                 None => self.below(&name, |at| at.merge_field(&mut original, &name, change))?,
             }
         }
         Ok(original)
-    }
-
-    pub(super) fn unknown_directive(&self, found: &Value) -> PatchError {
-        PatchError::malformed(self.here(), format!("unknown patch type: {found}"))
     }
 
     fn merge_field(
@@ -127,7 +118,7 @@ impl Merger<'_> {
         let Some(keys) = patch.remove(RETAIN_KEYS) else {
             return Ok(());
         };
-        let malformed = || PatchError::malformed(self.here(), "invalid patch format of retainKeys");
+        let malformed = || PatchError::unfit("invalid patch format of retainKeys");
         let keys = keys.as_array().ok_or_else(malformed)?;
         let retained = |name: &str| keys.iter().any(|key| key.as_str() == Some(name));
         let is_directive =
@@ -152,16 +143,14 @@ impl Merger<'_> {
         let directives: Vec<_> = patch.keys().filter(is_order).cloned().collect();
         for directive in directives {
             let order = patch.remove(&directive);
-            let malformed = |at: &Self| {
-                PatchError::malformed(at.here(), "invalid patch format of setElementOrder list")
-            };
+            let malformed = || PatchError::unfit("invalid patch format of setElementOrder list");
             let (Some(Some(field)), Some(Value::Array(order))) =
                 (directive_field(&directive, SET_ORDER), order)
             else {
-                return Err(malformed(self));
+                return Err(malformed());
             };
-            let before = take_list(original, field).map_err(|()| malformed(self))?;
-            let change = take_list(patch, field).map_err(|()| malformed(self))?;
+            let before = take_list(original, field).map_err(|()| malformed())?;
+            let change = take_list(patch, field).map_err(|()| malformed())?;
             let merged = self.below(field, |at| at.merge_ordered_list(before, change, &order))?;
             if let Some(merged) = merged {
                 original.insert(field.into(), Value::Array(merged));
@@ -177,7 +166,7 @@ impl Merger<'_> {
         order: &[Value],
     ) -> Result<Option<Vec<Value>>, PatchError> {
         let strategy = self.strategy();
-        check_order(self, change.as_deref().unwrap_or_default(), order, strategy)?;
+        check_order(change.as_deref().unwrap_or_default(), order, strategy)?;
         let live_order = before.clone().unwrap_or_default();
         let merged = match (before, change) {
             (None, None) => return Ok(None),
@@ -185,7 +174,7 @@ impl Merger<'_> {
             (None, Some(change)) => change.into_iter().filter_map(without_directives).collect(),
             (Some(before), Some(change)) => self.merge_list(before, change)?,
         };
-        order_items(self, merged, order, &live_order, strategy).map(Some)
+        order_items(merged, order, &live_order, strategy).map(Some)
     }
 
     fn delete_from_list(
@@ -199,15 +188,32 @@ impl Merger<'_> {
             return Ok(());
         }
         let Some(unwanted) = unwanted.as_array() else {
-            return Err(PatchError::malformed(
-                self.here(),
-                "invalid patch format of primitive list",
-            ));
+            return Err(PatchError::unfit("invalid patch format of primitive list"));
         };
         if let Some(Value::Array(items)) = original.get_mut(field) {
             items.retain(|item| !unwanted.contains(item));
         }
         Ok(())
+    }
+}
+
+/// A value as Go prints it.
+pub(crate) fn go_text(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, field)| format!("{name}:{}", go_text(field)))
+                .collect();
+            format!("map[{}]", fields.join(" "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_text).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Null => "<nil>".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

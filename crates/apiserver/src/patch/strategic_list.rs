@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::error::PatchError;
-use super::strategic::{DIRECTIVE, Merger};
+use super::strategic::{DIRECTIVE, Merger, go_text};
 use super::strategies::ListStrategy;
 
 impl Merger<'_> {
@@ -31,7 +31,6 @@ impl Merger<'_> {
             .any(|item| item.is_array() || item.is_object() || item.is_null())
         {
             return Err(PatchError::unfit(
-                self.here(),
                 "the list merges by value and may hold scalars only",
             ));
         }
@@ -41,7 +40,7 @@ impl Merger<'_> {
                 merged.push(item.clone());
             }
         }
-        order_items(self, merged, &change, &before, ListStrategy::Scalars)
+        order_items(merged, &change, &before, ListStrategy::Scalars)
     }
 
     fn merge_keyed(
@@ -64,7 +63,12 @@ impl Merger<'_> {
                     before.retain(|item| item.get(key) != Some(unwanted));
                 }
                 Some("replace") => replace = true,
-                _ => return Err(self.unknown_directive(directive)),
+                _ => {
+                    let (directive, map) = (go_text(directive), go_text(&item));
+                    return Err(PatchError::unfit(format!(
+                        "unknown patch type: {directive} in map: {map}"
+                    )));
+                }
             }
         }
         if replace {
@@ -83,15 +87,15 @@ impl Merger<'_> {
                 None => merged.push(item.clone()),
             }
         }
-        order_items(self, merged, &plain, &before, ListStrategy::Keyed(key))
+        order_items(merged, &plain, &before, ListStrategy::Keyed(key))
     }
 
     fn key_of<'v>(&self, item: &'v Value, key: &str) -> Result<&'v Value, PatchError> {
         let missing = || {
-            PatchError::unfit(
-                self.here(),
-                format!("an item does not contain the declared merge key {key}"),
-            )
+            let map = go_text(item);
+            PatchError::unfit(format!(
+                "map: {map} does not contain declared merge key: {key}"
+            ))
         };
         item.get(key).ok_or_else(missing)
     }
@@ -114,7 +118,6 @@ fn position(list: &[Value], item: &Value, strategy: ListStrategy) -> Option<usiz
 /// Puts the items of the patch in its order, and each of the others before the first of them
 /// that it came before in the live list.
 pub(super) fn order_items(
-    at: &Merger<'_>,
     merged: Vec<Value>,
     patch_order: &[Value],
     live_order: &[Value],
@@ -123,10 +126,9 @@ pub(super) fn order_items(
     if let ListStrategy::Keyed(key) = strategy
         && merged.iter().any(|item| item.get(key).is_none())
     {
-        return Err(PatchError::unfit(
-            at.here(),
-            format!("an item lacks the merge key {key}"),
-        ));
+        return Err(PatchError::unfit(format!(
+            "an item lacks the merge key {key}"
+        )));
     }
     let in_patch = |item: &Value| position(patch_order, item, strategy);
     let in_live = |item: &Value| position(live_order, item, strategy);
@@ -151,7 +153,6 @@ pub(super) fn order_items(
 
 /// Checks that the items of a patch come in the order that the patch itself sets.
 pub(super) fn check_order(
-    at: &Merger<'_>,
     change: &[Value],
     order: &[Value],
     strategy: ListStrategy,
@@ -163,8 +164,11 @@ pub(super) fn check_order(
     for item in change.iter().filter(|item| item.get(DIRECTIVE).is_none()) {
         let wanted = identity(item, strategy);
         if !rest.any(|other| identity(other, strategy) == wanted) {
-            let reason = "the order in the patch list doesn't match the $setElementOrder list";
-            return Err(PatchError::unfit(at.here(), reason));
+            let lists = [change, order].map(|list| go_text(&Value::from(list)));
+            let [change, order] = lists;
+            return Err(PatchError::unfit(format!(
+                "The order in patch list:\n{change}\n doesn't match $setElementOrder list:\n{order}\n"
+            )));
         }
     }
     Ok(())

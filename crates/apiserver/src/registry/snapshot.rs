@@ -8,7 +8,7 @@ use super::kind::Kind;
 /// A document that was rendered once for all who ask, with the tag that names its content.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
-    /// The JSON text.
+    /// The text, or the bytes of another form.
     pub(crate) body: bytes::Bytes,
     /// A hash of the text.
     pub(crate) hash: String,
@@ -17,8 +17,11 @@ pub(crate) struct Document {
 impl Document {
     /// Renders a document.
     pub(crate) fn new(value: &serde_json::Value) -> Self {
-        let body = value.to_string();
-        let hash = hash(body.as_bytes());
+        Self::of(value.to_string().into_bytes())
+    }
+
+    fn of(body: Vec<u8>) -> Self {
+        let hash = hash(&body);
         Self {
             body: body.into(),
             hash,
@@ -162,6 +165,15 @@ impl Snapshot {
         name: &str,
         make: impl FnOnce() -> serde_json::Value,
     ) -> Document {
+        self.rendered(name, || Document::new(&make()))
+    }
+
+    /// The same for a document that is not JSON.
+    pub(crate) fn bytes(&self, name: &str, make: impl FnOnce() -> Vec<u8>) -> Document {
+        self.rendered(name, || Document::of(make()))
+    }
+
+    fn rendered(&self, name: &str, make: impl FnOnce() -> Document) -> Document {
         let cell = self
             .documents
             .lock()
@@ -169,7 +181,7 @@ impl Snapshot {
             .entry(name.to_owned())
             .or_default()
             .clone();
-        cell.get_or_init(|| Document::new(&make())).clone()
+        cell.get_or_init(make).clone()
     }
 }
 

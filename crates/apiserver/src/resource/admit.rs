@@ -3,13 +3,38 @@
 
 use serde_json::Value;
 
-use super::{Address, FieldValidation, WriteOptions, hook, metadata};
+use super::{Address, FieldValidation, WriteOptions, hook, metadata, typed};
+use crate::admission::Notes;
+use crate::apply;
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
-use crate::registry::{Hook, Kind, NAMESPACES};
+use crate::registry::{Hook, Kind, NAMESPACES, SCHEME};
 use crate::schema;
-use crate::status::{ApiError, Cause};
+use crate::status::{ApiError, Cause, chain};
+
+/// Kinds that the decoder of the core group knows.
+const CORE_KINDS: [&str; 8] = [
+    "ConfigMap",
+    "Event",
+    "Namespace",
+    "Node",
+    "Pod",
+    "Secret",
+    "Service",
+    "ServiceAccount",
+];
+/// The faults that keep rules from being checked.
+const BLOCKING: [&str; 5] = [
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueNotSupported",
+    "FieldValueDuplicate",
+    "FieldValueTypeInvalid",
+];
+/// Where faults are that are not in a field.
+const NOWHERE: &str = "<nil>";
+const UNCHECKED: &str = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 /// Makes the body agree with the address, or says why it does not.
 pub(super) fn check_envelope(
@@ -23,9 +48,76 @@ pub(super) fn check_envelope(
             "the object provided is not a JSON object",
         ));
     }
-    metadata::check_types(body)?;
-    check_type(kind, body, "apiVersion", &kind.api_version())?;
-    check_type(kind, body, "kind", &kind.kind)?;
+    if let Some(why) = misread(kind, body) {
+        return Err(unreadable(kind, &why));
+    }
+    if kind.builtin {
+        if body["apiVersion"].is_null() || body["apiVersion"] == "" {
+            body["apiVersion"] = kind.api_version().into();
+        }
+        if body["kind"].is_null() || body["kind"] == "" {
+            body["kind"] = kind.kind.clone().into();
+        }
+        if let Some(why) = another_kind(kind, body) {
+            let (given, version) = (meta::string(body, "kind"), meta::string(body, "apiVersion"));
+            let version = version.rsplit('/').next().unwrap_or_default();
+            return Err(ApiError::bad_request(format!(
+                "{given} in version \"{version}\" cannot be handled as a {}: {why}",
+                kind.kind
+            )));
+        }
+    }
+    check_api_version(kind, body)?;
+    check_address(kind, body, namespace, name)
+}
+
+/// What a typed decoder would not read in an object, in its words.
+pub(super) fn misread(kind: &Kind, object: &Value) -> Option<String> {
+    metadata::misread(kind, object).or_else(|| typed::misread(kind, object))
+}
+
+/// Why an object of another kind or version is not for the address of a typed one.
+pub(super) fn another_kind(kind: &Kind, object: &Value) -> Option<String> {
+    let (given, version) = (
+        meta::string(object, "kind"),
+        meta::string(object, "apiVersion"),
+    );
+    if given == kind.kind && version == kind.api_version() {
+        return None;
+    }
+    let registered = version == kind.api_version() && CORE_KINDS.contains(&given);
+    Some(if registered {
+        format!(
+            "converting ({}.{given}) to ({}.{}): unknown conversion",
+            kind.version,
+            kind.go_package(),
+            kind.kind
+        )
+    } else {
+        format!("no kind {given:?} is registered for version {version:?} in scheme {SCHEME:?}")
+    })
+}
+
+/// The name and namespace of an object, against those of the path.
+pub(super) fn check_address(
+    kind: &Kind,
+    body: &mut Value,
+    namespace: &str,
+    name: Option<&str>,
+) -> Result<(), ApiError> {
+    if let Some(name) = name {
+        let given = meta::name(body);
+        if given.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if given != name {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({given}) does not match the name on the URL ({name})"
+            )));
+        }
+    }
     let metadata = meta::metadata_mut(body);
     let given = metadata
         .get("namespace")
@@ -41,41 +133,28 @@ pub(super) fn check_envelope(
     } else {
         metadata.remove("namespace");
     }
-    if let Some(name) = name {
-        let given = meta::name(body);
-        if !given.is_empty() && given != name {
-            return Err(ApiError::bad_request(format!(
-                "the name of the object ({given}) does not match the name on the URL ({name})"
-            )));
-        }
-        meta::metadata_mut(body).insert("name".into(), name.into());
-    }
     Ok(())
 }
 
-fn check_type(kind: &Kind, body: &mut Value, field: &str, expected: &str) -> Result<(), ApiError> {
+/// The answer to a body that is not an object of the kind.
+pub(super) fn unreadable(kind: &Kind, why: &str) -> ApiError {
+    let (name, version) = (&kind.kind, &kind.version);
+    ApiError::bad_request(format!(
+        "{name} in version \"{version}\" cannot be handled as a {name}: {why}"
+    ))
+}
+
+/// Typed decoders know the version from the path; custom kinds have to say what they are.
+fn check_api_version(kind: &Kind, body: &mut Value) -> Result<(), ApiError> {
     let map = meta::as_map(body);
-    match map.get(field).and_then(Value::as_str).unwrap_or_default() {
-        // Typed decoders know the kind from the path; custom kinds have to say what they are.
+    let expected = kind.api_version();
+    let found = map.get("apiVersion").and_then(Value::as_str);
+    match found.unwrap_or_default() {
         "" if kind.builtin => {
-            map.insert(field.into(), expected.into());
+            map.insert("apiVersion".into(), expected.into());
             Ok(())
         }
-        "" => {
-            let go_name = if field == "kind" {
-                "Kind"
-            } else {
-                "apiVersion"
-            };
-            Err(ApiError::bad_request(format!(
-                "Object '{go_name}' is missing in the provided object"
-            )))
-        }
         found if found == expected => Ok(()),
-        found if field == "kind" => Err(ApiError::bad_request(format!(
-            "{} in version \"{}\" cannot be handled as a {}: converting ({}) to ({}): unknown conversion",
-            found, kind.version, kind.kind, found, kind.kind
-        ))),
         found => Err(ApiError::bad_request(format!(
             "the API version in the data ({found}) does not match the expected API version ({expected})"
         ))),
@@ -89,6 +168,7 @@ pub(super) fn shape(
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
+    metadata::drop_empty(object);
     schema::default(&kind.schema, object);
     Ok(warnings)
 }
@@ -99,26 +179,60 @@ pub(super) fn prune(
     object: &mut Value,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
-    let mut complaints = options.duplicates.clone();
+    let complaints = complaints(kind, object, options);
+    match options.validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => Ok(complaints),
+        FieldValidation::Strict if complaints.is_empty() => Ok(complaints),
+        FieldValidation::Strict => Err(unreadable(kind, &strict(&complaints))),
+    }
+}
+
+/// What strict decoding of an object would say.
+pub(super) fn strict_complaint(
+    kind: &Kind,
+    object: &Value,
+    options: &WriteOptions,
+) -> Option<String> {
+    let complaints = complaints(kind, &mut object.clone(), options);
+    (!complaints.is_empty()).then(|| strict(&complaints))
+}
+
+fn strict(complaints: &[String]) -> String {
+    let complaints: Vec<String> = complaints
+        .iter()
+        .map(|complaint| match complaint.starts_with("line ") {
+            // What the reader of YAML found comes with its own heading.
+            true => format!("yaml: unmarshal errors:\n  {complaint}"),
+            false => complaint.clone(),
+        })
+        .collect();
+    format!("strict decoding error: {}", complaints.join(", "))
+}
+
+/// Drops what is unknown, and names it after what is there more than once.
+fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<String> {
+    let mut complaints = options.complaints.clone();
     let mut unknown = metadata::prune(object);
-    unknown.extend(schema::prune(&kind.schema, object));
-    unknown.sort();
+    let mut of_schema = schema::prune(&kind.schema, object);
+    of_schema.sort();
+    unknown.extend(of_schema);
     complaints.extend(
         unknown
             .iter()
             .map(|path| format!("unknown field \"{path}\"")),
     );
-    match options.validation {
-        FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(complaints),
-        FieldValidation::Strict if complaints.is_empty() => Ok(complaints),
-        FieldValidation::Strict => Err(ApiError::bad_request(format!(
-            "{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
-            kind.kind,
-            kind.version,
-            kind.kind,
-            complaints.join(", ")
-        ))),
+    complaints
+}
+
+/// Puts the managed fields of `before` back when webhooks made nonsense of them.
+pub(super) fn keep_managers(object: &mut Value, before: &Value, notes: &Notes) {
+    if let Err(error) = apply::check_managed_fields(object) {
+        notes.warn(&format!(
+            ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {}",
+            chain(&error)
+        ));
+        meta::copy(object, before, "managedFields");
     }
 }
 
@@ -132,12 +246,13 @@ pub(super) fn check_declared(at: &Address, applied: &mut Value) -> Result<(), Ap
     }
     let why = "field not declared in schema".to_owned();
     let faults = unknown.iter().map(|path| (format!(".{path}"), why.clone()));
-    Err(misfit(at, &faults.collect::<Vec<_>>()))
+    let says_where = !meta::namespace(applied).is_empty();
+    Err(misfit(at, says_where, &faults.collect::<Vec<_>>()))
 }
 
 /// What a client is told when what it applies does not fit the schema: the words of the Go
 /// implementation, with its code and without a reason.
-pub(super) fn misfit(at: &Address, faults: &[(String, String)]) -> ApiError {
+pub(super) fn misfit(at: &Address, says_where: bool, faults: &[(String, String)]) -> ApiError {
     let kind = &at.kind;
     let lines: Vec<String> = faults
         .iter()
@@ -149,7 +264,11 @@ pub(super) fn misfit(at: &Address, faults: &[(String, String)]) -> ApiError {
     };
     let message = format!(
         "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {lines}",
-        at.namespace, at.name, kind.group, kind.version, kind.kind
+        if says_where { &at.namespace } else { "" },
+        at.name,
+        kind.group,
+        kind.version,
+        kind.kind
     );
     ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "", message)
 }
@@ -162,21 +281,50 @@ pub(super) fn validate(
     live: Option<&Value>,
 ) -> Result<(), ApiError> {
     let mut causes = metadata::validate(kind, object, live);
+    let blocked = causes
+        .iter()
+        .any(|cause| BLOCKING.contains(&&*cause.reason));
+    if !kind.builtin {
+        causes.extend(another_type(kind, object));
+    }
     causes.extend(hook::validate(core, kind, object, live));
     let errors = kind.validator.validate(object, live);
-    causes.extend(
-        errors
-            .iter()
-            .map(|e| Cause::new(e.reason(), &e.path, e.message())),
-    );
+    let mut errors: Vec<Cause> = errors
+        .iter()
+        .map(|e| Cause::new(e.reason(), &e.path, e.message()))
+        .collect();
+    if blocked && kind.validator.has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
+        let why = format!("Invalid value: null: {UNCHECKED}");
+        errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
+    }
+    causes.extend(errors);
     if causes.is_empty() {
         return Ok(());
     }
-    let name = match meta::name(object) {
-        "" => meta::text(object, "generateName"),
-        name => name,
-    };
-    Err(ApiError::invalid(kind, name, &causes))
+    let of_kind = object["kind"].as_str().unwrap_or(&kind.kind);
+    Err(ApiError::invalid_named(
+        &kind.group,
+        of_kind,
+        meta::name(object),
+        &causes,
+    ))
+}
+
+/// An object of a custom kind says itself what it is, and may be wrong about it.
+fn another_type(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let wanted = [
+        ("apiVersion", kind.api_version()),
+        ("kind", kind.kind.clone()),
+    ];
+    let wrong = wanted
+        .into_iter()
+        .filter(|(field, wanted)| object[*field] != **wanted);
+    wrong
+        .map(|(field, wanted)| {
+            let why = format!("must be {wanted}");
+            Cause::invalid(field, &object[field].to_string(), &why)
+        })
+        .collect()
 }
 
 /// Refuses to create in a namespace that is not there or on its way out.

@@ -2,13 +2,13 @@
 //! the write, what is checked beyond the schema, and what follows the write.
 
 mod access;
+mod data;
 mod definition;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Part;
+use crate::admission;
 use crate::auth::Identity;
 use crate::auth::token::{ACCOUNT_NAME, SECRET_TYPE};
 use crate::core::Core;
@@ -27,9 +27,9 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Account | Hook::Event | Hook::Role => {}
+        Hook::None | Hook::Account | Hook::Event | Hook::Role | Hook::Webhooks => {}
         Hook::Binding => access::prepare_binding(object),
-        Hook::Immutable => fold_string_data(kind, object),
+        Hook::Immutable => data::fold(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
         Hook::Definition => definition::prepare(core, object, live, part),
     }
@@ -43,15 +43,17 @@ pub(super) fn validate(
     live: Option<&Value>,
 ) -> Vec<Cause> {
     match kind.hook {
-        Hook::None | Hook::Account | Hook::Event | Hook::Namespace => Vec::new(),
+        Hook::None | Hook::Account | Hook::Namespace => Vec::new(),
+        Hook::Event => validate_event(object, live),
         Hook::Immutable => {
-            let mut causes = validate_immutable(object, live);
+            let mut causes = data::validate(kind, object, live);
             causes.extend(validate_token_secret(object));
             causes
         }
         Hook::Role => access::validate_role(kind, object),
         Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
+        Hook::Webhooks => admission::validate(object, live),
     }
 }
 
@@ -70,7 +72,8 @@ pub(super) fn check_caller(
         | Hook::Event
         | Hook::Immutable
         | Hook::Namespace
-        | Hook::Definition => Ok(()),
+        | Hook::Definition
+        | Hook::Webhooks => Ok(()),
     }
 }
 
@@ -109,85 +112,50 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
-        }
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Role
+        | Hook::Binding
+        | Hook::Webhooks => {}
     }
 }
 
 /// What follows a write.
 pub(super) fn written(core: &Core, kind: &Kind) {
-    if kind.hook == Hook::Definition {
-        core.registry.reload(&core.store);
+    match kind.hook {
+        Hook::Definition => core.registry.reload(&core.store),
+        Hook::Webhooks => core.admission.reload(&core.store),
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Namespace
+        | Hook::Role
+        | Hook::Binding => {}
     }
 }
 
-fn fold_string_data(kind: &Kind, object: &mut Value) {
-    let map = meta::as_map(object);
-    if kind.kind != "Secret" {
-        return;
-    }
-    let clear = map.remove("stringData");
-    if map
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .is_empty()
-    {
-        map.insert("type".into(), "Opaque".into());
-    }
-    let Some(Value::Object(clear)) = clear else {
-        return;
+/// An event lies in the namespace of what it is about.
+fn validate_event(object: &Value, live: Option<&Value>) -> Vec<Cause> {
+    let field = ["involvedObject", "regarding"]
+        .into_iter()
+        .find(|field| !object[*field].is_null());
+    let Some(field) = field.filter(|_| live.is_none()) else {
+        return Vec::new();
     };
-    let data = meta::child_mut(object, "data");
-    for (key, value) in clear {
-        let text = value.as_str().unwrap_or_default();
-        data.insert(key, STANDARD.encode(text).into());
+    let about = meta::string(&object[field], "namespace");
+    let here = meta::namespace(object);
+    if about == here || (about.is_empty() && here == "default") {
+        return Vec::new();
     }
-}
-
-fn validate_immutable(object: &Value, live: Option<&Value>) -> Vec<Cause> {
-    let mut causes = validate_keys(object);
-    let Some(live) = live.filter(|l| l["immutable"] == true) else {
-        return causes;
-    };
-    let why = "field is immutable when `immutable` is set";
-    let changed = |field: &&str| object.get(*field) != live.get(*field);
-    let fields = ["data", "binaryData"].into_iter().filter(changed);
-    causes.extend(fields.map(|field| Cause::forbidden(field, why)));
-    if object["immutable"] != true {
-        causes.push(Cause::forbidden("immutable", why));
-    }
-    causes
-}
-
-/// The keys become names of files and variables where a secret is used.
-fn validate_keys(object: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    for field in ["data", "binaryData"] {
-        let keys = object.get(field).and_then(Value::as_object);
-        for key in keys.into_iter().flat_map(|map| map.keys()) {
-            let place = format!("{field}[{key}]");
-            let mut refuse = |why: &str| {
-                causes.push(Cause::invalid(&place, &format!("{key:?}"), why));
-            };
-            let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-            if key.len() > 253 {
-                refuse("must be no more than 253 bytes");
-            }
-            if key.is_empty() || !key.chars().all(legal) {
-                refuse(
-                    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-                );
-            }
-            match key.as_str() {
-                "." => refuse("must not be '.'"),
-                ".." => refuse("must not be '..'"),
-                _ if key.starts_with("..") => refuse("must not start with '..'"),
-                _ => {}
-            }
-        }
-    }
-    causes
+    let why = "does not match event.namespace";
+    vec![Cause::invalid(
+        "involvedObject.namespace",
+        &format!("{about:?}"),
+        why,
+    )]
 }
 
 /// A secret for a token names the account whose token it is for.

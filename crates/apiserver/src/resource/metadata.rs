@@ -7,7 +7,7 @@ use super::names;
 use super::{FOREGROUND, ORPHAN};
 use crate::meta;
 use crate::registry::{Hook, Kind};
-use crate::status::{ApiError, Cause};
+use crate::status::Cause;
 
 const KNOWN: [&str; 15] = [
     "annotations",
@@ -27,6 +27,20 @@ const KNOWN: [&str; 15] = [
     "uid",
 ];
 
+const OF_OWNER: [&str; 6] = [
+    "apiVersion",
+    "kind",
+    "name",
+    "uid",
+    "controller",
+    "blockOwnerDeletion",
+];
+
+fn is_empty(value: &Value) -> bool {
+    let list = value.as_array().is_some_and(Vec::is_empty);
+    list || value.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
 /// Drops fields that no metadata has, and names them.
 pub(super) fn prune(object: &mut Value) -> Vec<String> {
     let mut dropped = Vec::new();
@@ -35,98 +49,161 @@ pub(super) fn prune(object: &mut Value) -> Vec<String> {
         if !known {
             dropped.push(format!("metadata.{field}"));
         }
-        known && !value.is_null()
+        known && !value.is_null() && !is_empty(value)
     });
+    let owners = meta::metadata_mut(object).get_mut("ownerReferences");
+    let owners = owners.and_then(Value::as_array_mut).into_iter().flatten();
+    for (at, owner) in owners.enumerate() {
+        let Some(owner) = owner.as_object_mut() else {
+            continue;
+        };
+        owner.retain(|field, _| {
+            let known = OF_OWNER.contains(&field.as_str());
+            if !known {
+                dropped.push(format!("metadata.ownerReferences[{at}].{field}"));
+            }
+            known
+        });
+    }
     dropped
 }
 
-/// Refuses metadata of the wrong JSON types, as a typed decoder would.
-pub(super) fn check_types(object: &Value) -> Result<(), ApiError> {
-    let Some(metadata) = object.get("metadata") else {
-        return Ok(());
-    };
-    if !metadata.is_object() && !metadata.is_null() {
-        return Err(mismatch("metadata", "v1.ObjectMeta", metadata));
-    }
-    for (field, value) in metadata.as_object().into_iter().flatten() {
-        let path = format!("metadata.{field}");
-        match field.as_str() {
-            _ if value.is_null() => {}
-            "labels" | "annotations" => {
-                let Some(map) = value.as_object() else {
-                    return Err(mismatch(&path, "map[string]string", value));
-                };
-                if let Some(wrong) = map.values().find(|v| !v.is_string()) {
-                    return Err(mismatch(&path, "string", wrong));
-                }
-            }
-            "finalizers" => match value.as_array() {
-                Some(list) if list.iter().all(Value::is_string) => {}
-                _ => return Err(mismatch(&path, "[]string", value)),
-            },
-            "ownerReferences" | "managedFields" => match value.as_array() {
-                Some(list) if list.iter().all(Value::is_object) => {}
-                _ => return Err(mismatch(&path, "[]object", value)),
-            },
-            "generation" | "deletionGracePeriodSeconds" if value.is_i64() => {}
-            "generation" | "deletionGracePeriodSeconds" => {
-                return Err(mismatch(&path, "int64", value));
-            }
-            _ if value.is_string() || !KNOWN.contains(&field.as_str()) => {}
-            _ => return Err(mismatch(&path, "string", value)),
+/// Drops lists and maps without entries, which a typed server does not tell from absent ones.
+pub(super) fn drop_empty(object: &mut Value) {
+    let metadata = meta::metadata_mut(object);
+    for field in ["labels", "annotations"] {
+        if metadata
+            .get(field)
+            .and_then(Value::as_object)
+            .is_some_and(serde_json::Map::is_empty)
+        {
+            metadata.remove(field);
         }
     }
-    Ok(())
+    for field in ["finalizers", "ownerReferences"] {
+        if metadata
+            .get(field)
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+        {
+            metadata.remove(field);
+        }
+    }
 }
 
-fn mismatch(path: &str, expected: &str, found: &Value) -> ApiError {
-    let found = match found {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+/// What a typed decoder would not read in the metadata, in its words.
+pub(super) fn misread(kind: &Kind, object: &Value) -> Option<String> {
+    let metadata = object.get("metadata")?;
+    let Some(fields) = metadata.as_object() else {
+        let of_whole = match kind.builtin {
+            true => format!("Go struct field {}.metadata", kind.kind),
+            false => "Go value".to_owned(),
+        };
+        let found = meta::json_type(metadata);
+        let message =
+            format!("json: cannot unmarshal {found} into {of_whole} of type v1.ObjectMeta");
+        return (!metadata.is_null()).then_some(message);
     };
-    ApiError::bad_request(format!(
-        "json: cannot unmarshal {found} into Go struct field ObjectMeta.{path} of type {expected}"
-    ))
+    let before = if kind.builtin { "metadata." } else { "" };
+    for (field, value) in fields {
+        let wrong = match field.as_str() {
+            _ if value.is_null() => None,
+            "labels" | "annotations" => match value.as_object() {
+                Some(map) => map.values().find(|v| !v.is_string()).map(|v| (v, "string")),
+                None => Some((value, "map[string]string")),
+            },
+            "finalizers" => match value.as_array() {
+                Some(list) => list.iter().find(|v| !v.is_string()).map(|v| (v, "string")),
+                None => Some((value, "[]string")),
+            },
+            "ownerReferences" => match value.as_array() {
+                Some(list) => {
+                    let wrong = list.iter().find(|v| !v.is_object());
+                    wrong.map(|v| (v, "v1.OwnerReference"))
+                }
+                None => Some((value, "[]v1.OwnerReference")),
+            },
+            "managedFields" => match value.as_array() {
+                Some(list) => {
+                    let wrong = list.iter().find(|v| !v.is_object());
+                    wrong.map(|v| (v, "v1.ManagedFieldsEntry"))
+                }
+                None => Some((value, "[]v1.ManagedFieldsEntry")),
+            },
+            "generation" | "deletionGracePeriodSeconds" => {
+                (!value.is_i64()).then_some((value, "int64"))
+            }
+            "uid" => (!value.is_string()).then_some((value, "types.UID")),
+            field if !KNOWN.contains(&field) => None,
+            _ => (!value.is_string()).then_some((value, "string")),
+        };
+        if let Some((found, expected)) = wrong {
+            let found = meta::json_type(found);
+            return Some(format!(
+                "json: cannot unmarshal {found} into Go struct field ObjectMeta.{before}{field} of type {expected}"
+            ));
+        }
+    }
+    None
 }
 
-/// What is wrong with the metadata of an object that is about to be stored.
+/// What is wrong with the metadata of an object that is about to be stored. An update is judged
+/// by the rules for all kinds and then by those of its own, which repeat much; so do the causes.
 pub(super) fn validate(kind: &Kind, object: &Value, live: Option<&Value>) -> Vec<Cause> {
     let Some(live) = live else {
-        return validate_new(kind, object);
+        return validate_whole(kind, object);
     };
-    let mut causes = validate_update(object, live);
-    if kind.hook == Hook::Immutable {
-        // The typed kinds behind this hook are judged as a whole once more.
-        causes.extend(validate_new(kind, object));
+    let mut causes = validate_common(object, names::path_segment);
+    causes.extend(validate_update(object, live));
+    causes.extend(validate_update(object, live));
+    validate_core_finalizers(kind, object, &mut causes);
+    if matches!(kind.hook, Hook::Immutable | Hook::Role | Hook::Binding) {
+        causes.extend(validate_whole(kind, object));
     }
     causes
 }
 
-fn validate_new(kind: &Kind, object: &Value) -> Vec<Cause> {
+fn validate_whole(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let rule = match kind.hook {
+        Hook::Namespace => names::dns_label,
+        Hook::Role | Hook::Binding => names::path_segment,
+        _ => names::dns_subdomain,
+    };
+    let mut causes = validate_common(object, rule);
+    validate_core_finalizers(kind, object, &mut causes);
+    causes
+}
+
+fn validate_common(object: &Value, rule: fn(&str) -> Vec<String>) -> Vec<Cause> {
+    const FIELD: &str = "metadata.finalizers";
     let mut causes = Vec::new();
-    validate_name(kind, object, &mut causes);
+    validate_name(rule, object, &mut causes);
     validate_labels(object, &mut causes);
     validate_owners(object, &mut causes);
     let finalizers = meta::finalizers(object);
     for finalizer in &finalizers {
-        refuse(
-            "metadata.finalizers",
-            finalizer,
-            names::qualified(finalizer),
-            &mut causes,
-        );
+        refuse(FIELD, finalizer, names::qualified(finalizer), &mut causes);
     }
     if finalizers.contains(&FOREGROUND) && finalizers.contains(&ORPHAN) {
         let why = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
         let shown = Value::from(finalizers).to_string();
-        causes.push(Cause::invalid("metadata.finalizers", &shown, &why));
+        causes.push(Cause::invalid(FIELD, &shown, &why));
     }
-    validate_managers(object, &mut causes);
     causes
+}
+
+/// The kinds of Kubernetes itself want the finalizers of others to say whose they are.
+fn validate_core_finalizers(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
+    if !kind.builtin || kind.hook == Hook::Definition {
+        return;
+    }
+    for (at, finalizer) in meta::finalizers(object).iter().enumerate() {
+        if !finalizer.contains('/') && ![FOREGROUND, ORPHAN, "kubernetes"].contains(finalizer) {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            let path = format!("metadata.finalizers[{at}]");
+            refuse(&path, finalizer, vec![why.to_owned()], causes);
+        }
+    }
 }
 
 fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
@@ -134,12 +211,7 @@ fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
     causes.extend(why.iter().map(|why| Cause::invalid(field, &shown, why)));
 }
 
-fn validate_name(kind: &Kind, object: &Value, causes: &mut Vec<Cause>) {
-    let rule = match kind.hook {
-        Hook::Namespace => names::dns_label,
-        Hook::Role | Hook::Binding => names::path_segment,
-        _ => names::dns_subdomain,
-    };
+fn validate_name(rule: fn(&str) -> Vec<String>, object: &Value, causes: &mut Vec<Cause>) {
     let base = meta::text(object, "generateName");
     if !base.is_empty() {
         // A dash at the end is followed by what is drawn.
@@ -244,26 +316,6 @@ fn owner_text(owner: &Value) -> String {
     format!("{{{}}}", shown.join(","))
 }
 
-fn validate_managers(object: &Value, causes: &mut Vec<Cause>) {
-    let entries = object
-        .pointer("/metadata/managedFields")
-        .and_then(Value::as_array);
-    for (at, entry) in entries.into_iter().flatten().enumerate() {
-        let path = format!("metadata.managedFields[{at}]");
-        let text = |field: &str| entry[field].as_str().unwrap_or_default();
-        if !matches!(text("operation"), "Apply" | "Update") {
-            let shown = format!("{:?}", text("operation"));
-            let why = "must be `Apply` or `Update`";
-            causes.push(Cause::invalid(&format!("{path}.operation"), &shown, why));
-        }
-        if !matches!(text("fieldsType"), "" | "FieldsV1") {
-            let shown = format!("{:?}", text("fieldsType"));
-            let path = format!("{path}.fieldsType");
-            causes.push(Cause::invalid(&path, &shown, "must be `FieldsV1`"));
-        }
-    }
-}
-
 /// What an update may not change, and what it may not do while the object is being deleted.
 fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -292,8 +344,14 @@ fn validate_update(object: &Value, live: &Value) -> Vec<Cause> {
             refuse(&format!("metadata.{field}"), new, vec![why], &mut causes);
         }
     }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let value = |object: &Value| object["metadata"][field].clone();
+        if value(object) != value(live) {
+            let (path, shown) = (format!("metadata.{field}"), value(object).to_string());
+            causes.push(Cause::invalid(&path, &shown, "field is immutable"));
+        }
+    }
     validate_labels(object, &mut causes);
     validate_owners(object, &mut causes);
-    validate_managers(object, &mut causes);
     causes
 }

@@ -9,28 +9,30 @@ mod create;
 mod delete;
 mod hook;
 mod metadata;
-mod names;
+pub(crate) mod names;
 mod patch;
 mod read;
 mod review;
 mod scale;
+mod typed;
 mod update;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
-pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+pub(crate) use read::{ListOptions, Listed, VersionMatch};
 pub(crate) use review::asked;
 
+use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;
 use crate::auth::{Action, Identity};
 use crate::meta;
-use crate::registry::Kind;
+use crate::registry::{Hook, Kind};
 use crate::status::ApiError;
 
 /// One object of one kind.
@@ -46,6 +48,15 @@ impl Address {
     /// The key in the store.
     pub(crate) fn key(&self) -> String {
         self.kind.key(&self.namespace, &self.name)
+    }
+
+    /// The namespace that webhooks are told of: a namespace lies in itself.
+    fn told_namespace(&self) -> &str {
+        if self.kind.hook == Hook::Namespace {
+            &self.name
+        } else {
+            &self.namespace
+        }
     }
 
     /// The answer when there is no such object.
@@ -114,10 +125,23 @@ pub(crate) struct WriteOptions {
     pub(crate) validation: FieldValidation,
     /// Take fields from other appliers.
     pub(crate) force: bool,
-    /// What was said of duplicate fields when the body was read.
-    pub(crate) duplicates: Vec<String>,
+    /// Complaints about duplicate fields from when the body was read.
+    pub(crate) complaints: Vec<String>,
     /// Who asks for it.
     pub(crate) caller: Identity,
+    /// What the request itself said of these, for those who are told of it.
+    pub(crate) given: Given,
+    /// Where webhooks leave what they say beside their verdict.
+    pub(crate) notes: Notes,
+    /// Whether the server asks itself, so that nobody else is asked.
+    pub(crate) internal: bool,
+}
+
+/// The options of a write as they were sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    pub(crate) field_manager: String,
+    pub(crate) field_validation: String,
 }
 
 impl WriteOptions {
@@ -128,9 +152,37 @@ impl WriteOptions {
             manager: manager.into(),
             validation: FieldValidation::Ignore,
             force: true,
-            duplicates: Vec::new(),
+            complaints: Vec::new(),
             caller: Identity::admin(),
+            given: Given::default(),
+            notes: Notes::default(),
+            internal: true,
         }
+    }
+
+    /// The options as an object, for a request of this operation.
+    fn to_value(&self, operation: Operation) -> Value {
+        let kind = match operation {
+            Operation::Create => "CreateOptions",
+            Operation::Update | Operation::Delete => "UpdateOptions",
+        };
+        let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
+        if self.dry_run {
+            options["dryRun"] = json!(["All"]);
+        }
+        let Given {
+            field_manager,
+            field_validation,
+        } = &self.given;
+        for (name, value) in [
+            ("fieldManager", field_manager),
+            ("fieldValidation", field_validation),
+        ] {
+            if !value.is_empty() {
+                options[name] = value.clone().into();
+            }
+        }
+        options
     }
 }
 
@@ -145,6 +197,10 @@ pub(crate) struct Written {
 /// The fields that a write to this part does not own.
 fn unowned(kind: &Kind, part: Part) -> Set {
     match part {
+        // The finalizers of a namespace's spec are the server's own.
+        Part::Main if kind.hook == Hook::Namespace => {
+            Set::of_fields([["status"].as_slice(), &["spec"], &["spec", "finalizers"]])
+        }
         Part::Main | Part::Finalize if kind.status => Set::of_fields([["status"].as_slice()]),
         Part::Status => {
             let fields: Vec<[&str; 1]> = kind
@@ -179,6 +235,13 @@ fn track(
         now: &now,
     };
     let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
+    // What every object of a typed kind has from the start, nobody came to own by creating one.
+    let blank = (kind.builtin && live.is_none()).then(|| {
+        let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
+        crate::schema::default(&kind.schema, &mut blank);
+        blank
+    });
+    let live = live.or(blank.as_ref());
     let mut fallback = new.clone();
     match apply::track_update(&kind.schema, live, new, &manager, &unowned(kind, part)) {
         Ok(tracked) => tracked,

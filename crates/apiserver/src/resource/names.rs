@@ -11,6 +11,8 @@ const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const VALUE: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 
 const LABEL_RULE: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const LETTER: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const LETTER_RULE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
 const SUBDOMAIN_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const KEY_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const VALUE_RULE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -36,7 +38,7 @@ fn unlike(rule: &str, pattern: &str, examples: &[&str]) -> String {
 }
 
 /// What is wrong with a DNS name; nothing when the list is empty.
-pub(super) fn dns_subdomain(name: &str) -> Vec<String> {
+pub(crate) fn dns_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 253 {
         wrong.push("must be no more than 253 characters".to_owned());
@@ -48,7 +50,7 @@ pub(super) fn dns_subdomain(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with one part of a path, which is all that some names have to be.
-pub(super) fn path_segment(name: &str) -> Vec<String> {
+pub(crate) fn path_segment(name: &str) -> Vec<String> {
     if matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
     }
@@ -59,7 +61,7 @@ pub(super) fn path_segment(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with a DNS label.
-pub(super) fn dns_label(name: &str) -> Vec<String> {
+pub(crate) fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 63 {
         wrong.push("must be no more than 63 characters".to_owned());
@@ -74,8 +76,20 @@ pub(super) fn dns_label(name: &str) -> Vec<String> {
     wrong
 }
 
+/// What is wrong with a DNS label that must begin with a letter.
+pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > 63 {
+        wrong.push("must be no more than 63 characters".to_owned());
+    }
+    if !is(&IS_LABEL, name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        wrong.push(unlike(LETTER_RULE, LETTER, &["my-name", "abc-123"]));
+    }
+    wrong
+}
+
 /// What is wrong with the key of a label or an annotation, or with a finalizer.
-pub(super) fn qualified(key: &str) -> Vec<String> {
+pub(crate) fn qualified(key: &str) -> Vec<String> {
     let rule = || unlike(KEY_RULE, KEY, &["MyName", "my.name", "123-abc"]);
     let mut wrong = Vec::new();
     let name =
@@ -111,7 +125,7 @@ pub(super) fn qualified(key: &str) -> Vec<String> {
 }
 
 /// What is wrong with the value of a label.
-pub(super) fn label_value(value: &str) -> Vec<String> {
+pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > 63 {
         wrong.push("must be no more than 63 bytes".to_owned());

@@ -3,14 +3,14 @@
 use http::StatusCode;
 use serde_json::Value;
 
-use super::update::{Proposal, chain, check_preconditions};
+use super::update::{Proposal, check_uid, check_version};
 use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, unowned};
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
 use crate::patch::{self, PatchError};
 use crate::registry::Kind;
-use crate::status::ApiError;
+use crate::status::{ApiError, Cause};
 
 /// What the body of a patch request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,8 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         self.modify(at, part, options, |live| {
-            let patched = patch::apply_patch(how, live, body)
-                .map_err(|e| patch_error(&at.kind, &at.name, &e))?;
-            check_patched(&at.kind, &at.name, &patched, live)?;
-            Ok(Proposal::Object(patched))
+            let patched = patch::apply_patch(how, live, body).map_err(|e| patch_error(&e))?;
+            check_patched(at, how, body, patched, live, options).map(Proposal::Object)
         })
         .await
     }
@@ -62,8 +60,18 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         let mut applied = body.clone();
-        admit::check_envelope(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
+        check_applied_type(&at.kind, &applied)?;
+        let says_where = !meta::namespace(&applied).is_empty();
+        // The path says the name; a body may leave it out.
+        if meta::name(&applied).is_empty() {
+            meta::metadata_mut(&mut applied).insert("name".into(), at.name.clone().into());
+        }
+        if !applied["metadata"]["managedFields"].is_null() {
+            let error = ApplyError::ManagedFieldsInApplied;
+            return Err(apply_error(at, says_where, error));
+        }
         admit::check_declared(at, &mut applied)?;
+        admit::check_address(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
         let ignore = unowned(&at.kind, part);
         let api_version = at.kind.api_version();
         let merge = |live: Option<&Value>| {
@@ -76,15 +84,15 @@ impl Core {
             };
             let mut stated = applied.clone();
             if let Some(live) = live {
-                let uid_or_version_given = !meta::uid(&stated).is_empty()
-                    || !meta::text(&stated, "resourceVersion").is_empty();
-                if uid_or_version_given {
-                    check_preconditions(&at.kind, &at.name, &stated, live, false)?;
-                }
+                check_uid(at, &stated, live)?;
+                check_version(&at.kind, &at.name, &stated, live, false)?;
             }
             let metadata = meta::metadata_mut(&mut stated);
             for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
                 metadata.remove(field);
+            }
+            if live.is_some() && !says_where {
+                metadata.remove("namespace");
             }
             apply::apply(
                 &at.kind.schema,
@@ -94,9 +102,15 @@ impl Core {
                 options.force,
                 &ignore,
             )
-            .map_err(|e| apply_error(at, e))
+            .map_err(|e| apply_error(at, says_where, e))
         };
-        let mut written = loop {
+        let warned = |mut written: Written| {
+            if options.validation == FieldValidation::Warn {
+                written.warnings = options.complaints.clone();
+            }
+            written
+        };
+        loop {
             if self.store.get(&at.key()).is_some() {
                 let changed = self
                     .modify(at, part, options, |live| {
@@ -106,15 +120,13 @@ impl Core {
                 match changed {
                     // Deleted since we looked: create it, as an apply to nothing does.
                     Err(error) if error.reason == "NotFound" && part == Part::Main => continue,
-                    other => break other?,
+                    other => return other.map(warned),
                 }
             }
             if part != Part::Main {
                 return Err(at.not_found());
             }
-            if !meta::uid(&applied).is_empty()
-                || !meta::text(&applied, "resourceVersion").is_empty()
-            {
+            if !meta::uid(&applied).is_empty() {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
             let object = merge(None)?;
@@ -123,53 +135,107 @@ impl Core {
                 .await
             {
                 Err(error) if error.reason == "AlreadyExists" => {}
-                other => break other?,
+                other => return other.map(warned),
             }
-        };
-        written.warnings = match options.validation {
-            FieldValidation::Warn => options.duplicates.clone(),
-            FieldValidation::Ignore | FieldValidation::Strict => Vec::new(),
-        };
-        Ok(written)
+        }
     }
 }
 
-/// A patch may carry a resource version and a UID, and then they count.
-fn check_patched(kind: &Kind, name: &str, patched: &Value, live: &Value) -> Result<(), ApiError> {
+/// Makes of a patched object one that can be judged, or says why it is none. A patch may carry a
+/// resource version, and then it counts.
+fn check_patched(
+    at: &Address,
+    how: patch::PatchKind,
+    body: &Value,
+    mut patched: Value,
+    live: &Value,
+    options: &WriteOptions,
+) -> Result<Value, ApiError> {
+    let kind = &at.kind;
+    let unreadable = |patched: &Value, why: &str| {
+        // A strategic patch is shown itself, in Go's form; of the others, what came of them.
+        let shown = match how {
+            patch::PatchKind::Strategic => patch::go_text(body),
+            _ => patched.to_string(),
+        };
+        let shown = serde_json::Value::from(shown).to_string();
+        let cause = Cause::invalid("patch", &shown, why);
+        ApiError::invalid_named("", "", "", &[cause])
+    };
     if !patched.is_object() {
         return Err(ApiError::bad_request(
             "the patched object is not a JSON object",
         ));
     }
-    let mut patched = patched.clone();
-    admit::check_envelope(kind, &mut patched, meta::namespace(live), None)?;
-    if meta::name(&patched) != name {
+    if kind.builtin {
+        if patched["apiVersion"].is_null() {
+            patched["apiVersion"] = kind.api_version().into();
+        }
+        if patched["kind"].is_null() {
+            patched["kind"] = kind.kind.clone().into();
+        }
+        if let Some(why) = admit::another_kind(kind, &patched) {
+            return Err(unreadable(&patched, &why));
+        }
+    }
+    if let Some(why) = admit::misread(kind, &patched) {
+        return Err(unreadable(&patched, &why));
+    }
+    let strict = options.validation == FieldValidation::Strict;
+    if strict && let Some(why) = admit::strict_complaint(kind, &patched, options) {
+        return Err(unreadable(&patched, &why));
+    }
+    admit::check_address(kind, &mut patched, meta::namespace(live), Some(&at.name))?;
+    check_version(kind, &at.name, &patched, live, false)?;
+    Ok(patched)
+}
+
+/// An apply says itself of what version and kind it is.
+fn check_applied_type(kind: &Kind, applied: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| applied[field].as_str().unwrap_or_default();
+    let (version, name) = (text("apiVersion"), text("kind"));
+    if !applied.is_object() {
+        let found = meta::json_type(applied);
         return Err(ApiError::bad_request(format!(
-            "the name of the object ({}) does not match the name on the URL ({name})",
-            meta::name(&patched)
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         )));
     }
-    check_preconditions(kind, name, &patched, live, false)
+    if version == kind.api_version() && name == kind.kind {
+        return Ok(());
+    }
+    let shown = if version.contains('/') {
+        version.to_owned()
+    } else {
+        format!("/{version}")
+    };
+    Err(ApiError::bad_request(format!(
+        "invalid object type: {shown}, Kind={name}"
+    )))
 }
 
-fn patch_error(kind: &Kind, name: &str, error: &PatchError) -> ApiError {
-    let message = chain(error);
-    match error.status() {
-        StatusCode::UNPROCESSABLE_ENTITY => {
-            let message = format!("{} \"{name}\" is invalid: {message}", kind.qualified_kind());
-            ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
-                .on_resource(kind, name)
+fn patch_error(error: &PatchError) -> ApiError {
+    match error {
+        PatchError::Operation { .. } | PatchError::NoOperation => {
+            let message = "the server rejected our request due to an error in our request";
+            let mut refused = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+            refused.bare = true;
+            refused
         }
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
+        PatchError::TooManyOperations { .. } | PatchError::TooMuchCopied { .. } => ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "RequestEntityTooLarge",
-            message,
+            error.to_string(),
         ),
-        _ => ApiError::bad_request(message),
+        PatchError::TooDeep { .. } => {
+            let code = StatusCode::UNPROCESSABLE_ENTITY;
+            ApiError::new(code, "Invalid", error.to_string())
+        }
+        PatchError::Malformed { .. } => ApiError::bad_request(error.to_string()),
+        PatchError::Unfit { .. } => ApiError::unexplained(error.to_string()),
     }
 }
 
-fn apply_error(at: &Address, error: ApplyError) -> ApiError {
+fn apply_error(at: &Address, says_where: bool, error: ApplyError) -> ApiError {
     match error {
         ApplyError::Conflicts(conflicts) => {
             let message = ApplyError::Conflicts(conflicts.clone()).to_string();
@@ -185,7 +251,9 @@ fn apply_error(at: &Address, error: ApplyError) -> ApiError {
                 .collect();
             ApiError::apply_conflict(message, causes)
         }
-        ApplyError::Invalid { path, reason, .. } => admit::misfit(at, &[(path, reason)]),
+        ApplyError::Invalid { path, reason, .. } => {
+            admit::misfit(at, says_where, &[(path, reason)])
+        }
         ApplyError::NotAnObject(_)
         | ApplyError::ManagedFieldsInApplied
         | ApplyError::WrongType { .. }

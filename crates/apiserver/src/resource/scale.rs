@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::update::{Proposal, check_preconditions};
+use super::update::{Proposal, check_uid, check_version};
 use super::{Address, Part, PatchKind, WriteOptions, Written};
 use crate::core::Core;
 use crate::meta;
@@ -13,8 +13,8 @@ use crate::status::ApiError;
 
 impl Core {
     /// The Scale of an object.
-    pub(crate) fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
-        Ok(view(paths, &self.get(at)?))
+    pub(crate) async fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
+        Ok(view(paths, &self.get(at).await?))
     }
 
     /// Replaces the Scale of an object.
@@ -27,7 +27,8 @@ impl Core {
     ) -> Result<Written, ApiError> {
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                check_preconditions(&at.kind, &at.name, body, live, false)?;
+                check_uid(at, body, live)?;
+                check_version(&at.kind, &at.name, body, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, body)?))
             })
             .await?;
@@ -55,7 +56,7 @@ impl Core {
             .modify(at, Part::Scale, options, |live| {
                 let patched = patch::apply_patch(how, &view(paths, live), body)
                     .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                check_preconditions(&at.kind, &at.name, &patched, live, false)?;
+                check_version(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })
             .await?;
@@ -66,7 +67,8 @@ impl Core {
     }
 }
 
-fn view(paths: &Scale, object: &Value) -> Value {
+/// The Scale of this object.
+pub(super) fn view(paths: &Scale, object: &Value) -> Value {
     let number = |path: &str| {
         meta::at_path(object, path)
             .and_then(Value::as_i64)
@@ -98,7 +100,8 @@ fn view(paths: &Scale, object: &Value) -> Value {
     scale
 }
 
-fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
+/// The object with the number of replicas that a Scale wants.
+pub(super) fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
     let replicas = scale.pointer("/spec/replicas").unwrap_or(&Value::Null);
     let replicas = match replicas {
         Value::Null => 0,

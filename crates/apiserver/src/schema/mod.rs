@@ -5,7 +5,7 @@
 //! OpenAPI documents. It holds no state and does no I/O.
 
 mod access;
-mod cel;
+pub(crate) mod cel;
 mod correlate;
 mod defaulting;
 mod error;

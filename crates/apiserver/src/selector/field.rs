@@ -27,6 +27,11 @@ impl FieldSelector {
             }
             let (path, equal, value) = split_term(&term)
                 .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{term}'"))?;
+            if let Some(wrong) = unescaped_sign(value) {
+                let code = u32::from(wrong);
+                let why = format!("unescaped character in value: {code}");
+                return Err(format!("invalid field selector: {why}"));
+            }
             requirements.push(Requirement {
                 path: path.trim().to_owned(),
                 equal,
@@ -56,9 +61,12 @@ impl FieldSelector {
                     .iter()
                     .any(|s| s.trim_start_matches('.') == path);
             if !known {
-                return Err(ApiError::bad_request(format!(
-                    "field label not supported: {path}"
-                )));
+                return Err(ApiError::bad_request(if generic(kind) {
+                    let known = "only \"metadata.name\", \"metadata.namespace\"";
+                    format!("{path:?} is not a known field selector: {known}")
+                } else {
+                    format!("field label not supported: {path}")
+                }));
             }
         }
         Ok(())
@@ -92,6 +100,21 @@ impl FieldSelector {
             (found == requirement.value) == requirement.equal
         })
     }
+}
+
+/// Whether a built-in kind has no field selectors of its own.
+fn generic(kind: &Kind) -> bool {
+    kind.builtin && kind.selectable.is_empty()
+}
+
+/// A sign in a value that should have had a backslash before it.
+fn unescaped_sign(value: &str) -> Option<char> {
+    let mut escaped = false;
+    value.chars().find(|c| {
+        let wrong = *c == '=' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        wrong
+    })
 }
 
 /// The source of an event is who reports it, under its old or its new name.

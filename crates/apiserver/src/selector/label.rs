@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::resource::names;
+
 #[derive(Debug, Clone, PartialEq)]
 enum Operator {
     In(Vec<String>),
@@ -34,11 +36,24 @@ impl LabelSelector {
         if parser.peek().is_none() {
             return Ok(Self(requirements));
         }
+        if !matches!(parser.peek(), Some(Token::Word(_) | Token::Not)) {
+            return Err(format!(
+                "found '{}', expected: !, identifier, or 'end of string'",
+                shown(parser.next())
+            ));
+        }
         loop {
-            requirements.push(parser.requirement()?);
+            let requirement = parser.requirement();
+            requirements
+                .push(requirement.map_err(|why| format!("unable to parse requirement: {why}"))?);
             match parser.next() {
                 None => return Ok(Self(requirements)),
-                Some(Token::Comma) => {}
+                Some(Token::Comma) => {
+                    if !matches!(parser.peek(), Some(Token::Word(_) | Token::Not)) {
+                        let found = shown(parser.next());
+                        return Err(format!("found '{found}', expected: identifier after ','"));
+                    }
+                }
                 Some(other) => {
                     return Err(format!("found '{other}', expected: ',' or 'end of string'"));
                 }
@@ -108,7 +123,7 @@ enum Token {
     Comma,
     Open,
     Close,
-    Equals,
+    Equals(&'static str),
     NotEquals,
     Not,
     Greater,
@@ -122,7 +137,7 @@ impl std::fmt::Display for Token {
             Self::Comma => ",",
             Self::Open => "(",
             Self::Close => ")",
-            Self::Equals => "=",
+            Self::Equals(sign) => sign,
             Self::NotEquals => "!=",
             Self::Not => "!",
             Self::Greater => ">",
@@ -142,10 +157,8 @@ fn tokens(text: &str) -> Vec<Token> {
             ')' => Token::Close,
             '>' => Token::Greater,
             '<' => Token::Less,
-            '=' => {
-                chars.next_if_eq(&'=');
-                Token::Equals
-            }
+            '=' if chars.next_if_eq(&'=').is_some() => Token::Equals("=="),
+            '=' => Token::Equals("="),
             '!' if chars.next_if_eq(&'=').is_some() => Token::NotEquals,
             '!' => Token::Not,
             c => {
@@ -187,9 +200,7 @@ impl Parser<'_> {
         let key = match self.next() {
             Some(Token::Word(word)) => word,
             Some(other) => {
-                return Err(format!(
-                    "found '{other}', expected: !, identifier, or 'end of string'"
-                ));
+                return Err(format!("found '{other}', expected: identifier"));
             }
             None => return Err("found '', expected: identifier".into()),
         };
@@ -202,12 +213,12 @@ impl Parser<'_> {
         }
         let operator = match self.peek().cloned() {
             None | Some(Token::Comma) => Operator::Exists,
-            Some(Token::Equals) => Operator::In(vec![self.value()?]),
-            Some(Token::NotEquals) => Operator::NotIn(vec![self.value()?]),
-            Some(Token::Greater) => Operator::GreaterThan(self.number()?),
-            Some(Token::Less) => Operator::LessThan(self.number()?),
-            Some(Token::Word(word)) if word == "in" => Operator::In(self.set()?),
-            Some(Token::Word(word)) if word == "notin" => Operator::NotIn(self.set()?),
+            Some(Token::Equals(_)) => Operator::In(vec![self.value(&key)?]),
+            Some(Token::NotEquals) => Operator::NotIn(vec![self.value(&key)?]),
+            Some(Token::Greater) => Operator::GreaterThan(self.number(&key)?),
+            Some(Token::Less) => Operator::LessThan(self.number(&key)?),
+            Some(Token::Word(word)) if word == "in" => Operator::In(self.set(&key)?),
+            Some(Token::Word(word)) if word == "notin" => Operator::NotIn(self.set(&key)?),
             Some(other) => {
                 return Err(format!(
                     "found '{other}', expected: in, notin, =, ==, !=, gt, lt"
@@ -217,32 +228,33 @@ impl Parser<'_> {
         Ok(Requirement { key, operator })
     }
 
-    fn value(&mut self) -> Result<String, String> {
+    fn value(&mut self, key: &str) -> Result<String, String> {
         self.at += 1;
         match self.peek().cloned() {
             // `a=` asks for an empty value.
             None | Some(Token::Comma) => Ok(String::new()),
             Some(Token::Word(word)) => {
                 self.at += 1;
-                check_value(&word)?;
+                check_value(key, 0, &word)?;
                 Ok(word)
             }
             Some(other) => Err(format!("found '{other}', expected: identifier")),
         }
     }
 
-    fn number(&mut self) -> Result<i64, String> {
-        let word = self.value()?;
+    fn number(&mut self, key: &str) -> Result<i64, String> {
+        let word = self.value(key)?;
         word.parse().map_err(|_| {
-            format!("for 'Gt', 'Lt' operators, the value must be an integer: \"{word}\"")
+            let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+            format!("values[0]: Invalid value: {word:?}: {why}")
         })
     }
 
-    fn set(&mut self) -> Result<Vec<String>, String> {
+    fn set(&mut self, key: &str) -> Result<Vec<String>, String> {
         self.at += 1;
         match self.next() {
             Some(Token::Open) => {}
-            other => return Err(format!("found '{}', expected: '('", shown(other))),
+            other => return Err(format!("found '{}' expected: '('", shown(other))),
         }
         let mut values = vec![String::new()];
         loop {
@@ -250,12 +262,15 @@ impl Parser<'_> {
                 Some(Token::Close) => return Ok(values),
                 Some(Token::Comma) => values.push(String::new()),
                 Some(Token::Word(word)) => {
-                    check_value(&word)?;
+                    check_value(key, values.len() - 1, &word)?;
                     if let Some(last) = values.last_mut() {
                         *last = word;
                     }
                 }
-                other => return Err(format!("found '{}', expected: ',', or ')'", shown(other))),
+                other => {
+                    let found = shown(other);
+                    return Err(format!("found '{found}', expected: ',', ')' or identifier"));
+                }
             }
         }
     }
@@ -266,36 +281,27 @@ fn shown(token: Option<Token>) -> String {
 }
 
 fn check_key(key: &str) -> Result<(), String> {
-    let (prefix, name) = key
-        .split_once('/')
-        .map_or((None, key), |(p, n)| (Some(p), n));
-    let prefix_ok = prefix.is_none_or(|p| !p.is_empty() && p.len() <= 253);
-    if prefix_ok && is_label_word(name) && !name.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "invalid label key \"{key}\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-    ))
+    refuse("<nil>", key, &names::qualified(key))
 }
 
-fn check_value(value: &str) -> Result<(), String> {
-    if is_label_word(value) {
-        return Ok(());
-    }
-    Err(format!(
-        "invalid label value: \"{value}\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-    ))
+fn check_value(key: &str, at: usize, value: &str) -> Result<(), String> {
+    refuse(
+        &format!("values[{at}][{key}]"),
+        value,
+        &names::label_value(value),
+    )
 }
 
-/// Whether a text may be a label's value.
-pub(crate) fn is_label_word(word: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
-    word.len() <= 63
-        && word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        && edge(word.chars().next())
-        && edge(word.chars().next_back())
+fn refuse(place: &str, value: &str, why: &[String]) -> Result<(), String> {
+    let complaints: Vec<String> = why
+        .iter()
+        .map(|why| format!("{place}: Invalid value: {value:?}: {why}"))
+        .collect();
+    match complaints.as_slice() {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        many => Err(format!("[{}]", many.join(", "))),
+    }
 }
 
 #[cfg(test)]

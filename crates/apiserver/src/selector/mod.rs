@@ -22,8 +22,7 @@ pub(crate) struct Selector {
 impl Selector {
     /// Reads both query parameters; the error is what a client is told.
     pub(crate) fn parse(kind: &Kind, labels: &str, fields: &str) -> Result<Self, ApiError> {
-        let labels = LabelSelector::parse(labels)
-            .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
+        let labels = LabelSelector::parse(labels).map_err(ApiError::bad_request)?;
         let fields = FieldSelector::parse(fields).map_err(ApiError::bad_request)?;
         fields.check(kind)?;
         Ok(Self { labels, fields })

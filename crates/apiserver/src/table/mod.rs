@@ -41,6 +41,8 @@ pub struct Column {
 pub struct Columns {
     headers: Vec<Value>,
     cells: Vec<(String, JsonPath)>,
+    /// Whether one of the columns is the name.
+    named: bool,
 }
 
 /// What a row carries of its object.
@@ -74,6 +76,19 @@ impl Columns {
     /// # Errors
     /// When a path does not parse.
     pub fn new(columns: &[Column]) -> Result<Self, TableError> {
+        Self::of_kind(columns, false)
+    }
+
+    /// The same for a built-in kind: its headers call everything a string, and it may say itself
+    /// where the name is.
+    ///
+    /// # Errors
+    /// When a path does not parse.
+    pub fn builtin(columns: &[Column]) -> Result<Self, TableError> {
+        Self::of_kind(columns, true)
+    }
+
+    fn of_kind(columns: &[Column], builtin: bool) -> Result<Self, TableError> {
         let age = [Column {
             name: "Age".into(),
             ty: "date".into(),
@@ -84,13 +99,20 @@ impl Columns {
             ..Column::default()
         }];
         let columns = if columns.is_empty() { &age } else { columns };
-        let mut headers = vec![header(
-            "Name",
-            "string",
-            "name",
-            "The name of the object, unique among its kind in a namespace.",
-            0,
-        )];
+        let named = builtin
+            && columns
+                .iter()
+                .any(|column| column.json_path == ".metadata.name");
+        let mut headers = Vec::with_capacity(columns.len() + 1);
+        if !named {
+            headers.push(header(
+                "Name",
+                "string",
+                "name",
+                "The name of the object, unique among its kind in a namespace.",
+                0,
+            ));
+        }
         let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
             let path = JsonPath::parse(&column.json_path).map_err(|source| TableError::Path {
@@ -107,19 +129,26 @@ impl Columns {
             };
             headers.push(header(
                 &column.name,
-                &column.ty,
+                if builtin { "string" } else { &column.ty },
                 &column.format,
                 description,
                 column.priority,
             ));
             cells.push((column.ty.clone(), path));
         }
-        Ok(Self { headers, cells })
+        Ok(Self {
+            headers,
+            cells,
+            named,
+        })
     }
 
     fn row(&self, object: &Value, now: Timestamp) -> Vec<Value> {
-        let name = object.pointer("/metadata/name").cloned();
-        let mut row = vec![name.unwrap_or_else(|| json!(""))];
+        let mut row = Vec::with_capacity(self.cells.len() + 1);
+        if !self.named {
+            let name = object.pointer("/metadata/name").cloned();
+            row.push(name.unwrap_or_else(|| json!("")));
+        }
         row.extend(self.cells.iter().map(|(ty, path)| {
             match path
                 .find(object)

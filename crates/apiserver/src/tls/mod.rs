@@ -4,6 +4,7 @@ mod connection;
 mod files;
 mod listen;
 mod pki;
+mod serving;
 mod trust;
 
 pub use files::FileError;

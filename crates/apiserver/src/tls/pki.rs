@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,8 +15,10 @@ use rcgen::{
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::ServerConfig;
+use rustls::sign::CertifiedKey;
 
 use super::files::{self, FileError};
+use super::serving::Serving;
 use super::trust::Trust;
 use crate::auth::{KeyError, SigningKey};
 
@@ -66,12 +69,14 @@ pub struct Pki {
     admin_cert: String,
     admin_key: String,
     names: Vec<String>,
+    server_lifetime: Duration,
     /// The authority of proxies that may speak for others, and their names.
     proxies: Option<(String, Vec<String>)>,
 }
 
 const YEARS: i16 = 10;
-const SERVER_YEARS: i16 = 2;
+/// A server that is never restarted renews its certificate a few times a year.
+const SERVER_LIFETIME: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Pki {
     /// Reads the authority in a directory, or makes one there.
@@ -88,8 +93,16 @@ impl Pki {
             admin_cert,
             admin_key,
             names: Vec::new(),
+            server_lifetime: SERVER_LIFETIME,
             proxies: None,
         })
+    }
+
+    /// How long a certificate of the server lasts; it is renewed after two thirds of that.
+    #[must_use]
+    pub fn with_server_lifetime(mut self, lifetime: Duration) -> Self {
+        self.server_lifetime = lifetime;
+        self
     }
 
     /// Adds host names and addresses under which the server is reached.
@@ -157,6 +170,23 @@ impl Pki {
         address: SocketAddr,
         trust: &Trust,
     ) -> Result<Arc<ServerConfig>, PkiError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let pki = self.clone();
+        let make = move |lifetime| pki.server_certificate(address, lifetime);
+        let serving = Serving::new(self.server_lifetime, Box::new(make))?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(trust.handshake())
+            .with_cert_resolver(Arc::new(serving));
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+    fn server_certificate(
+        &self,
+        address: SocketAddr,
+        lifetime: Duration,
+    ) -> Result<CertifiedKey, PkiError> {
         let issuer = Issuer::from_ca_cert_pem(&self.ca_cert, KeyPair::from_pem(&self.ca_key)?)?;
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(self.server_names(address))?;
@@ -165,23 +195,23 @@ impl Pki {
             .push(DnType::CommonName, "machinist");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        set_validity(&mut params, SERVER_YEARS);
+        let epoch = rcgen::date_time_ymd(1970, 1, 1);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default();
+        // A day of tolerance for clients whose clocks are behind.
+        params.not_before = epoch + now.saturating_sub(Duration::from_secs(24 * 3600));
+        params.not_after = epoch + now + lifetime;
         let certificate = params.signed_by(&key, &issuer)?;
-
         let ca = CertificateDer::from_pem_slice(self.ca_cert.as_bytes()).map_err(|source| {
             PkiError::Pem {
                 path: "ca.crt".into(),
                 source,
             }
         })?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_client_cert_verifier(trust.handshake())
-            .with_single_cert(vec![certificate.der().clone(), ca], private)?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        let chain = vec![certificate.der().clone(), ca];
+        let provider = rustls::crypto::ring::default_provider();
+        Ok(CertifiedKey::from_der(chain, private, &provider)?)
     }
 
     fn server_names(&self, address: SocketAddr) -> Vec<String> {

@@ -62,8 +62,13 @@ impl Drop for Served {
 impl Served {
     /// Serves on loopback.
     pub async fn start(server: &ApiServer) -> Self {
+        Self::start_with(server, |pki| pki).await
+    }
+
+    /// Serves on loopback, with changes to what the certificates are.
+    pub async fn start_with(server: &ApiServer, change: impl FnOnce(Pki) -> Pki) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let pki = Pki::load_or_create(&home.path().join("pki")).unwrap();
+        let pki = change(Pki::load_or_create(&home.path().join("pki")).unwrap());
         let listener = tls::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (server, kept) = (server.clone(), pki.clone());

@@ -10,10 +10,7 @@ use reqwest::{Client, Method, Response};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::{
-    scenario::{Call, Variables},
-    support::PATIENCE,
-};
+use crate::scenario::{Call, Variables};
 
 /// The headers that are compared.
 const HEADERS: [&str; 8] = [
@@ -26,6 +23,8 @@ const HEADERS: [&str; 8] = [
     "vary",
     "www-authenticate",
 ];
+/// How long a condition may take to come true.
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What a server answered.
@@ -118,7 +117,13 @@ impl Side {
             request = request.body(body);
         }
         let response = request.send().await;
-        response.unwrap_or_else(|error| panic!("{line} at {}: {error:?}", self.url))
+        response.unwrap_or_else(|error| {
+            // A server that hangs up gave an answer of a kind.
+            let hung_up = http::Response::builder()
+                .status(599)
+                .body(error.to_string());
+            hung_up.unwrap().into()
+        })
     }
 }
 

@@ -21,7 +21,9 @@ mod servers;
 #[path = "../support/mod.rs"]
 mod support;
 
-use futures::StreamExt as _;
+use std::panic::AssertUnwindSafe;
+
+use futures::{FutureExt as _, StreamExt as _};
 use servers::Servers;
 use support::{
     Sandbox,
@@ -45,7 +47,14 @@ fn the_embedded_server_answers_as_kubernetes_does() {
     };
     let outcomes = kube::runtime().block_on(async {
         let servers = Servers::start(cluster, &sandbox).await;
-        let runs = scenarios.iter().map(|one| run::run(&servers, one));
+        // One that breaks off must not hide what the others find.
+        let runs = scenarios.iter().map(|one| async {
+            let run = AssertUnwindSafe(run::run(&servers, one));
+            run.catch_unwind().await.unwrap_or_else(|_| run::Outcome {
+                compared: 0,
+                report: format!("{} broke off; see above", one.name),
+            })
+        });
         let runs = futures::stream::iter(runs).buffered(AT_ONCE);
         runs.collect::<Vec<_>>().await
     });

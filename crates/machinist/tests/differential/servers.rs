@@ -77,6 +77,8 @@ fn client() -> ClientBuilder {
     Client::builder()
         .danger_accept_invalid_certs(true)
         .no_proxy()
+        // A server that refuses a body unread closes the connection under the next call.
+        .pool_max_idle_per_host(0)
         .redirect(reqwest::redirect::Policy::none())
 }
 

@@ -56,7 +56,7 @@ fn changing() {
         assert_eq!(kubectl.get("machine web")["spec"]["tags"]["a"], "edited");
         assert_has(
             &kubectl.refused("scale machine web --replicas=2"),
-            &["could not find the requested resource"],
+            &["machines.vitistack.io \"web\" not found"],
         );
         let replaced = machine("web", "sim", "debian-13");
         kubectl.feed_ok("replace", &replaced);

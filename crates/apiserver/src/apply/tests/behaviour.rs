@@ -131,7 +131,7 @@ fn what_does_not_fit_is_named_by_its_path() {
             reason,
         } => {
             assert_eq!(path, r#".spec.disks[name="r"].size"#);
-            assert_eq!(reason, r#"expected numeric (int or float), got "big""#);
+            assert_eq!(reason, r#"expected numeric (int or float), got string"#);
         }
         other => panic!("{other}"),
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::Part;
+use crate::conversion::{self, Conversion};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Names, Spec};
@@ -30,6 +31,10 @@ pub(super) fn prepare(core: &Core, object: &mut Value, live: Option<&Value>, par
         meta::as_map(conversion)
             .entry("strategy")
             .or_insert_with(|| "None".into());
+        let service = conversion.pointer_mut("/webhook/clientConfig/service");
+        if let Some(service) = service.and_then(Value::as_object_mut) {
+            service.entry("port").or_insert_with(|| 443.into());
+        }
     }
     if live.is_none() {
         meta::add_finalizer(object, FINALIZER);
@@ -171,50 +176,11 @@ pub(super) fn mark_deleting(object: &mut Value) {
 
 /// What is wrong with a definition beyond its schema.
 pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Vec<Cause> {
-    let spec = match Spec::of_user(&object["spec"]) {
-        Ok(spec) => spec,
-        // The schema of definitions finds what is missing; this is for what it cannot say.
-        Err(error) => {
-            let source = std::error::Error::source(&error)
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            return vec![Cause::invalid(
-                "spec",
-                "\"\"",
-                &format!("{error}: {source}"),
-            )];
-        }
-    };
-    let mut causes = Vec::new();
-    let expected = format!("{}.{}", spec.names.plural, spec.group);
-    if meta::name(object) != expected {
-        let why = "must be spec.names.plural+\".\"+spec.group";
-        causes.push(Cause::invalid(
-            "metadata.name",
-            &format!("{:?}", meta::name(object)),
-            why,
-        ));
+    // What was accepted once is not judged again because something else changes.
+    if live.is_some_and(|live| live["spec"] == object["spec"]) {
+        return Vec::new();
     }
-    for (at, version) in object["spec"]["versions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
-        match version.pointer("/schema/openAPIV3Schema") {
-            None => causes.push(Cause::required(&path, "schemas are required")),
-            Some(schema) if schema["type"] != "object" => {
-                let why = "must be object at the root";
-                causes.push(Cause::invalid(
-                    &format!("{path}.type"),
-                    &schema["type"].to_string(),
-                    why,
-                ));
-            }
-            Some(_) => {}
-        }
-    }
+    let mut causes = crate::definition::validate(object);
     for field in ["group", "scope"] {
         let changed = live.is_some_and(|l| l["spec"][field] != object["spec"][field]);
         if changed {
@@ -227,9 +193,13 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         }
     }
     if causes.is_empty()
-        && let Err(error) = spec.kinds(false, false)
+        && let Err(error) = Spec::of_user(&object["spec"])
+            .and_then(|spec| spec.kinds(false, false, Conversion::default()))
     {
-        causes.push(Cause::invalid("spec.versions", "[]", &error.to_string()));
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let why = format!("{error}: {}", source.unwrap_or_default());
+        causes.push(Cause::invalid("spec", "\"\"", &why));
     }
+    causes.extend(conversion::validate_stored(object));
     causes
 }

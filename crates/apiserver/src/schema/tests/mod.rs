@@ -49,6 +49,37 @@ fn objects_fare_as_they_do_upstream() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[derive(Deserialize)]
+struct Update {
+    name: String,
+    schema: Value,
+    old: Value,
+    new: Value,
+    errors: Vec<String>,
+}
+
+/// `ratcheting.json` holds what kube-apiserver 1.36 said to updates of objects that were stored
+/// before their schema became stricter.
+#[test]
+fn updates_fare_as_they_do_upstream() {
+    let updates: Vec<Update> = serde_json::from_str(include_str!("ratcheting.json")).unwrap();
+    let mut wrong = Vec::new();
+    for update in updates {
+        let validator = Validator::new(Schema::from_value(&update.schema).unwrap()).unwrap();
+        let faults = validator.validate(&update.new, Some(&update.old));
+        let mut errors: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        errors.sort();
+        let want = update.errors;
+        if errors != want {
+            wrong.push(format!(
+                "{}:\n  got  {errors:?}\n  want {want:?}",
+                update.name
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Go writes a float without a fraction as an integer.
 fn as_go_writes(value: &Value) -> Value {
     match value {

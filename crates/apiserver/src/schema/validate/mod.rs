@@ -61,6 +61,11 @@ impl Validator {
         &self.schema
     }
 
+    /// Whether there are rules that see the whole object.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     /// Every fault of an object; `old` is the object that an update replaces.
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
         self.judge(object, old).errors

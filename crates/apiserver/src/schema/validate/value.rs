@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
             outcome.errors.extend(enum_error(schema, value, path));
             return outcome;
         }
-        outcome.merge(self.combinators(schema, value, old, path));
+        outcome.merge(self.combinators(schema, value, path));
         match value {
             Value::String(text) => {
                 outcome.errors.extend(self.string_error(schema, text, path));
@@ -200,19 +200,14 @@ impl<'a> Checker<'a> {
         outcome
     }
 
-    fn combinators(
-        &self,
-        schema: &Schema,
-        value: &Value,
-        old: Option<&Value>,
-        path: &str,
-    ) -> Outcome {
+    /// As upstream, a branch forgives nothing below it.
+    fn combinators(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
         let mut outcome = Outcome::default();
         let quoted = go_quote(path);
         let check = |schemas: &[Schema]| -> Vec<Outcome> {
             schemas
                 .iter()
-                .map(|schema| self.strict(schema, value, old, path))
+                .map(|schema| self.strict(schema, value, None, path))
                 .collect()
         };
 
@@ -257,7 +252,7 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some(not) = &schema.not
-            && self.strict(not, value, old, path).is_valid()
+            && self.strict(not, value, None, path).is_valid()
         {
             outcome.errors.push(pathless(format!(
                 "{quoted} must not validate the schema (not)"
