@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::status::ApiError;
 
 const OPENING: &[u8] = b"{\"metadata\":{";
+const RESOURCE_VERSION: &[u8] = b"\"resourceVersion\":\"";
 
 /// How deep an object may nest: what is stored must be read again, and the reader stops at 128.
 pub(crate) const DEPTH: usize = 120;
@@ -104,13 +105,21 @@ pub(crate) fn set_resource_version(object: &mut Value, revision: u64) {
 pub(crate) fn splice(entry: &Entry, out: &mut Vec<u8>) {
     let rest = entry.value.strip_prefix(OPENING).unwrap_or(b"}}");
     out.extend_from_slice(OPENING);
-    out.extend_from_slice(b"\"resourceVersion\":\"");
+    out.extend_from_slice(RESOURCE_VERSION);
     out.extend_from_slice(entry.modified.0.to_string().as_bytes());
     out.push(b'"');
     if !rest.starts_with(b"}") {
         out.push(b',');
     }
     out.extend_from_slice(rest);
+}
+
+/// How many bytes [`splice`] appends.
+pub(crate) fn spliced_length(entry: &Entry) -> usize {
+    let rest = entry.value.strip_prefix(OPENING).unwrap_or(b"}}");
+    let digits = entry.modified.0.checked_ilog10().unwrap_or(0) as usize + 1;
+    let comma = usize::from(!rest.starts_with(b"}"));
+    OPENING.len() + RESOURCE_VERSION.len() + digits + 1 + comma + rest.len()
 }
 
 #[cfg(test)]
@@ -134,6 +143,7 @@ mod tests {
             };
             let mut out = Vec::new();
             splice(&entry, &mut out);
+            assert_eq!(out.len(), spliced_length(&entry));
             let spliced: Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(spliced, decode(&entry));
             assert_eq!(spliced["metadata"]["resourceVersion"], "42");

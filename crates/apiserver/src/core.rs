@@ -5,12 +5,14 @@ use std::sync::Arc;
 use machinist_store::Store;
 use tokio::sync::watch;
 
+use crate::admission::Admission;
 use crate::audit::Auditor;
 use crate::auth::SigningKey;
 use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
+use crate::watch::Lines;
 
 /// Text for `/metrics` from the program around the server.
 pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -32,6 +34,9 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) admission: Admission,
+    /// What watches have told lately.
+    pub(crate) lines: Lines,
     pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
@@ -63,6 +68,8 @@ impl Core {
             store,
             registry,
             metrics,
+            admission: Admission::default(),
+            lines: Lines::default(),
             gate: Gate::new(limits),
             version,
             extra_metrics,
@@ -72,6 +79,11 @@ impl Core {
             authority: watch::Sender::new(None),
             stop: watch::Sender::new(false),
         }
+    }
+
+    /// The same with another way to reach webhooks.
+    pub(crate) fn asking(self, admission: Admission) -> Self {
+        Self { admission, ..self }
     }
 
     /// Tells every stream and connection to end.

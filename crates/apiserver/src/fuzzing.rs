@@ -261,7 +261,8 @@ fn token(bytes: &[u8]) {
                 limit: Some(1),
                 ..ListOptions::default()
             };
-            if let Err(error) = core.list(&kind, None, &Selector::default(), &options) {
+            let listed = core.list(&kind, None, &Selector::default(), &options).await;
+            if let Err(error) = listed {
                 assert_ne!(error.code, StatusCode::INTERNAL_SERVER_ERROR, "{error}");
             }
         }

@@ -8,15 +8,18 @@
 //! - `protobuf` reads what typed Go clients send;
 //! - `resource` is what the verbs mean; `apply` and `patch` are how objects change;
 //! - `schema` judges objects, `table` and `openapi` describe them;
+//! - `admission` asks webhooks about writes, `conversion` turns versions into each other;
 //! - `registry` knows the kinds; `background` deletes what nobody owns any more;
 //! - `guard` bounds how much happens at once;
 //! - `tls` and `auth` decide who gets in and who may do what; `audit` writes it down.
 
+mod admission;
 pub mod apply;
 mod audit;
 pub mod auth;
 mod background;
 mod codec;
+mod conversion;
 mod core;
 mod definition;
 #[doc(hidden)]
@@ -37,9 +40,11 @@ pub mod status;
 pub mod table;
 pub mod tls;
 mod watch;
+pub mod webhook;
 
 pub use crate::audit::{AuditError, AuditOptions, LogFile, PolicyError};
 pub use crate::auth::{Identity, KeyError, SigningKey};
+pub use crate::conversion::{Converter, Converters};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
 pub use crate::http::BACKUP_PATH;

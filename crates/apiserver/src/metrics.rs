@@ -1,10 +1,15 @@
 //! The server's own counters, in the names that Kubernetes dashboards know.
 
+mod webhooks;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+pub(crate) use webhooks::WebhookCall;
+use webhooks::Webhooks;
 
 const BOUNDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
 
@@ -15,12 +20,33 @@ struct Histogram {
     count: u64,
 }
 
+impl Histogram {
+    fn observe(&mut self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        for (bucket, bound) in self.buckets.iter_mut().zip(BOUNDS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        self.sum += seconds;
+        self.count += 1;
+    }
+
+    fn render(&self, out: &mut String, name: &str, labels: &str) {
+        for (count, bound) in self.buckets.iter().zip(BOUNDS) {
+            let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}");
+        }
+        let _ = writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", self.count);
+        let _ = writeln!(out, "{name}_sum{{{labels}}} {}", self.sum);
+        let _ = writeln!(out, "{name}_count{{{labels}}} {}", self.count);
+    }
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     /// By verb, resource and code.
     requests: BTreeMap<(String, String, u16), u64>,
     /// By verb and resource.
     durations: BTreeMap<(String, String), Histogram>,
+    webhooks: Webhooks,
 }
 
 /// Counters of requests and open watches.
@@ -42,12 +68,13 @@ impl Metrics {
             .durations
             .entry((verb.into(), resource.into()))
             .or_default();
-        let seconds = took.as_secs_f64();
-        for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
-            *bucket += u64::from(seconds <= bound);
-        }
-        histogram.sum += seconds;
-        histogram.count += 1;
+        histogram.observe(took);
+    }
+
+    /// Counts a webhook that was asked.
+    pub(crate) fn webhook_called(&self, call: WebhookCall<'_>, took: Duration) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.webhooks.called(call, took);
     }
 
     /// Counts a watch for as long as the guard lives.
@@ -80,18 +107,9 @@ impl Metrics {
         out.push_str("# TYPE apiserver_request_duration_seconds histogram\n");
         for ((verb, resource), histogram) in &inner.durations {
             let labels = format!("verb=\"{verb}\",resource=\"{resource}\"");
-            let name = "apiserver_request_duration_seconds";
-            for (count, bound) in histogram.buckets.iter().zip(BOUNDS) {
-                let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}");
-            }
-            let _ = writeln!(
-                out,
-                "{name}_bucket{{{labels},le=\"+Inf\"}} {}",
-                histogram.count
-            );
-            let _ = writeln!(out, "{name}_sum{{{labels}}} {}", histogram.sum);
-            let _ = writeln!(out, "{name}_count{{{labels}}} {}", histogram.count);
+            histogram.render(&mut out, "apiserver_request_duration_seconds", &labels);
         }
+        inner.webhooks.render(&mut out);
         out.push_str("# HELP apiserver_longrunning_requests Watches that are open now.\n");
         out.push_str("# TYPE apiserver_longrunning_requests gauge\n");
         let _ = writeln!(

@@ -13,15 +13,18 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::admission::Admission;
 use crate::audit::{AuditError, AuditOptions, Auditor};
 use crate::auth::authenticate::Peer;
 use crate::auth::{Identity, KeyError, SigningKey, rbac};
+use crate::conversion::Converters;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry};
 use crate::resource::{Address, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
 use crate::tls::{self, Pki, ServeError};
+use crate::webhook::Services;
 use crate::{background, meta};
 
 /// The name under which the server itself writes.
@@ -38,6 +41,10 @@ pub struct Options {
     pub version: String,
     /// More text for `/metrics`.
     pub extra_metrics: Option<ExtraMetrics>,
+    /// Finds what answers for the services that webhook configurations name.
+    pub services: Option<Arc<dyn Services>>,
+    /// Converters of kinds whose definitions name a webhook behind a service.
+    pub converters: Converters,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
     /// Where requests are written down; nowhere without it.
@@ -98,6 +105,8 @@ impl ApiServer {
             crds,
             version,
             extra_metrics,
+            services,
+            converters,
             signing_key,
             audit,
             limits,
@@ -112,16 +121,18 @@ impl ApiServer {
         } else {
             version
         };
-        let core = Arc::new(Core::new(
+        let core = Core::new(
             store,
-            Registry::new()?,
+            Registry::new(converters)?,
             version,
             extra_metrics,
             signing_key,
             audit,
             limits,
-        ));
+        );
+        let core = Arc::new(core.asking(Admission::new(services)));
         core.registry.reload(&core.store);
+        core.admission.reload(&core.store);
         // Together, so that they share commits of the store.
         futures::try_join!(
             futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),

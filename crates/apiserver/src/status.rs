@@ -1,6 +1,8 @@
 //! What the server says when it says no: the Kubernetes `Status`, with the codes, reasons and
 //! words that clients match on. Which situation calls for which answer is left to the callers.
 
+use std::borrow::Cow;
+
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +18,7 @@ pub struct ApiError {
     /// The HTTP status code.
     pub code: StatusCode,
     /// The machine-readable reason, such as `NotFound`.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// The sentence for people.
     pub message: String,
     /// The `details` of the Status.
@@ -63,6 +65,12 @@ impl Cause {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 
+    /// A value that is there already.
+    pub fn duplicate(field: &str, value: &str) -> Self {
+        let message = format!("Duplicate value: {value:?}");
+        Self::new("FieldValueDuplicate", field, message)
+    }
+
     /// A value that is none of those that there are.
     pub fn unsupported(field: &str, value: &str, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|s| format!("{s:?}")).collect();
@@ -88,10 +96,14 @@ impl Cause {
 
 impl ApiError {
     /// An answer with this code, reason and message and no details.
-    pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(
+        code: StatusCode,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             code,
-            reason,
+            reason: reason.into(),
             message: message.into(),
             details: Map::new(),
             continue_token: None,
@@ -113,6 +125,11 @@ impl ApiError {
     pub fn internal(message: impl Into<String>) -> Self {
         let message = format!("Internal error occurred: {}", message.into());
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// Something broke on our side, or on the side of someone whom we had to ask.
+    pub fn internal_cause(why: &str) -> Self {
+        Self::internal(why).with_cause(json!({"message": why}))
     }
 
     /// The object is not there.
@@ -333,7 +350,7 @@ impl ApiError {
             "code": self.code.as_u16(),
         });
         if !self.reason.is_empty() {
-            status["reason"] = self.reason.into();
+            status["reason"] = self.reason.clone().into();
         }
         if let Some(token) = &self.continue_token {
             status["metadata"]["continue"] = token.clone().into();
@@ -344,6 +361,17 @@ impl ApiError {
         }
         status
     }
+}
+
+/// An error with all that it rests on, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
 }
 
 fn object_details(group: &str, kind: &str, name: &str) -> Map<String, Value> {

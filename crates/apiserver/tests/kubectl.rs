@@ -64,7 +64,7 @@ async fn kubectl_is_content() {
         (
             "api-resources",
             true,
-            "widgets                     wd           example.io/v1",
+            " wd           example.io/v1 ",
         ),
         ("version", true, "Server Version: v1.36.0+machinist-"),
         ("apply -f one.yaml", true, "widget.example.io/one created"),

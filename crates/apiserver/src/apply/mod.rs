@@ -199,6 +199,14 @@ pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
     }
 }
 
+/// Whether the managed fields of an object can be read.
+///
+/// # Errors
+/// When they cannot; the first entry that is wrong is named.
+pub fn check_managed_fields(object: &Value) -> Result<(), ManagedFieldsError> {
+    Managed::decode(managed::raw_entries(object)).map(|_| ())
+}
+
 /// The part of an object that these fields make up, with the keys of its list items; null when
 /// there is none.
 pub fn extract(schema: &Schema, object: &Value, fields: &Set) -> Value {

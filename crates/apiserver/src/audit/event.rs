@@ -99,6 +99,13 @@ impl Record {
         });
     }
 
+    /// Notes what was said of the request along its way.
+    pub(crate) fn annotate(&mut self, annotations: Vec<(String, String)>) {
+        for (key, value) in annotations {
+            self.event["annotations"][key] = value.into();
+        }
+    }
+
     /// Notes what was sent.
     pub(crate) fn sent(&mut self, object: Value) {
         self.event["requestObject"] = self.presentable(object);

@@ -44,9 +44,13 @@ pub(super) async fn container(core: &Core, key: &str) -> Result<(), ApiError> {
             }
             Ok(())
         }
-        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
-            Ok(())
-        }
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Role
+        | Hook::Binding
+        | Hook::Webhooks => Ok(()),
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn check(definition: &Value) -> Vec<Cause> {
     }
     versions(spec, &mut causes);
     names(&spec["names"], &mut causes);
-    conversion(&spec["conversion"], &mut causes);
+    causes.extend(crate::conversion::validate(&spec["conversion"]));
     if spec["preserveUnknownFields"] == true {
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         causes.push(Cause::invalid("spec.preserveUnknownFields", "true", why));
@@ -225,52 +225,4 @@ fn go_version(version: &Value) -> String {
         flag("deprecated"),
         shown("deprecationWarning"),
     )
-}
-
-fn conversion(conversion: &Value, causes: &mut Vec<Cause>) {
-    let client = "spec.conversion.webhookClientConfig";
-    let reviews = "spec.conversion.conversionReviewVersions";
-    let webhook = &conversion["webhook"];
-    match text(conversion, "strategy") {
-        "" | "None" => {
-            let why = "should not be set when strategy is not set to Webhook";
-            if webhook["clientConfig"].is_object() {
-                causes.push(Cause::forbidden(client, why));
-            }
-            if webhook["conversionReviewVersions"].is_array() {
-                causes.push(Cause::forbidden(reviews, why));
-            }
-        }
-        "Webhook" => {
-            if !webhook["clientConfig"].is_object() {
-                let why = "required when strategy is set to Webhook";
-                causes.push(Cause::required(client, why));
-            }
-            if let Some(url) = webhook["clientConfig"]["url"].as_str() {
-                let scheme = url.split("://").next().unwrap_or_default();
-                if scheme != "https" {
-                    let why = "'https' is the only allowed URL scheme; desired format: https://host[/path]";
-                    causes.push(Cause::invalid(
-                        &format!("{client}.url"),
-                        &go_quoted(scheme),
-                        why,
-                    ));
-                }
-            }
-            let known = meta::strings(webhook.get("conversionReviewVersions"));
-            if known.is_empty() {
-                causes.push(Cause::required(reviews, ""));
-            } else if !known.iter().any(|v| matches!(*v, "v1" | "v1beta1")) {
-                let why = "must include at least one of v1, v1beta1";
-                causes.push(Cause::invalid(reviews, &json!(known).to_string(), why));
-            }
-        }
-        other => {
-            causes.push(unsupported(
-                "spec.conversion.strategy",
-                other,
-                &["None", "Webhook"],
-            ));
-        }
-    }
 }

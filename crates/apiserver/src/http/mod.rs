@@ -11,6 +11,7 @@ mod body;
 mod discovery;
 mod envelope;
 mod health;
+mod list_body;
 mod openapi;
 mod openid;
 mod path;
@@ -37,6 +38,7 @@ pub(crate) use respond::{View, error as refusal};
 pub(crate) use review::user_info;
 pub(crate) use syntax::complaint;
 
+use crate::admission::Notes;
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
 use crate::status::ApiError;
@@ -48,6 +50,8 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) query: Query,
+    /// What webhooks say beside their verdict.
+    pub(crate) notes: Notes,
     /// Absent for callers within the process.
     pub(crate) closing: Option<Closing>,
 }
@@ -104,6 +108,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         headers: parts.headers,
         query: Query::of(&parts.method, parts.uri.query().unwrap_or_default()),
         method: parts.method,
+        notes: Notes::default(),
     };
     let (verb, resource) = labels(&call, &target);
     let action = access::action(&call.method, parts.uri.path(), &target, &call.query);
@@ -128,13 +133,17 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         error => error,
     });
     let mut refusal = None;
-    let response = result.unwrap_or_else(|error| {
+    let mut response = result.unwrap_or_else(|error| {
         refusal = record.is_some().then(|| error.to_status());
         if error.code == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%verb, %resource, %error, "a request failed on our side");
         }
         respond::error_as(&error, call.wants_yaml())
     });
+    respond::warn(&mut response, &call.notes.warnings());
+    if let Some(record) = &mut record {
+        record.annotate(call.notes.annotations());
+    }
     let long = action.verb == "watch" && response.status().is_success();
     let mut response = audited::finish(record, response, &id, refusal.as_ref(), long).await;
     let no_cache = HeaderValue::from_static("no-cache, private");

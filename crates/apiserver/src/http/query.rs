@@ -3,6 +3,7 @@
 use http::Method;
 use percent_encoding::percent_decode_str;
 
+use crate::admission::Notes;
 use crate::auth::Identity;
 use crate::meta;
 use crate::resource::{DeleteOptions, FieldValidation, ListOptions, Propagation, VersionMatch};
@@ -226,7 +227,34 @@ impl Query {
             resource_version: text("/preconditions/resourceVersion").map(str::to_owned),
             propagation,
             caller: caller.clone(),
+            given: self.told_delete_options(body),
+            notes: Notes::default(),
+            internal: false,
+            collection: false,
         })
+    }
+
+    /// The options of a delete as webhooks are told of them.
+    fn told_delete_options(&self, body: Option<&serde_json::Value>) -> serde_json::Value {
+        let mut options = body
+            .and_then(|b| b.as_object())
+            .cloned()
+            .unwrap_or_default();
+        options.insert("kind".into(), "DeleteOptions".into());
+        options.insert("apiVersion".into(), "meta.k8s.io/v1".into());
+        if body.is_none() {
+            let policy = self.get("propagationPolicy");
+            if !policy.is_empty() {
+                options.insert("propagationPolicy".into(), policy.into());
+            }
+            if let Ok(seconds) = self.get("gracePeriodSeconds").parse::<i64>() {
+                options.insert("gracePeriodSeconds".into(), seconds.into());
+            }
+            if self.has("dryRun") {
+                options.insert("dryRun".into(), vec![self.get("dryRun")].into());
+            }
+        }
+        options.into()
     }
 
     /// A refusal of the options themselves.

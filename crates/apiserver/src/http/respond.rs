@@ -9,7 +9,7 @@ use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::{Format, Shape};
-use crate::codec;
+use super::list_body::ListBody;
 use crate::meta;
 use crate::registry::Document;
 use crate::registry::{Hook, Kind};
@@ -108,6 +108,9 @@ fn with_computed_cells(kind: &Kind, mut object: Value) -> Value {
                 "source": parts.join(", "),
             })
         }
+        Hook::Webhooks => {
+            json!({"webhooks": object["webhooks"].as_array().map_or(0, Vec::len)})
+        }
         Hook::Binding => binding_cells(&object),
         Hook::None | Hook::Account | Hook::Namespace | Hook::Definition | Hook::Role => {
             return object;
@@ -198,14 +201,14 @@ pub(crate) fn list(kind: &Kind, listed: Listed, view: View) -> Response<Body> {
         metadata["remainingItemCount"] = remaining.into();
     }
     let plain = view.format.shape == Shape::Object && !view.format.yaml;
-    if plain && kind.is_stored_form() && !kind.builtin && listed.is_current(kind) {
-        return with_type(
-            StatusCode::OK,
-            "application/json",
-            splice_list(kind, &listed, &metadata),
-        );
+    if plain && !kind.builtin {
+        let body = ListBody::new(kind, listed.into_entries(), &metadata);
+        let mut response = Response::new(Body::new(body));
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        return response;
     }
-    let objects = listed.into_objects(kind);
+    let objects = listed.into_objects();
     let body = match view.format.shape {
         Shape::Table => render_table(kind, objects, view.include, &metadata),
         Shape::Metadata => json!({
@@ -233,26 +236,6 @@ pub(crate) fn list_of(kind: &Kind, metadata: &Value, mut objects: Vec<Value>) ->
         "metadata": metadata,
         "items": objects,
     })
-}
-
-/// The list without reading its items: what lies in the store is what is served.
-fn splice_list(kind: &Kind, listed: &Listed, metadata: &Value) -> Bytes {
-    let size: usize = listed.entries().iter().map(|e| e.value.len() + 40).sum();
-    let mut out = Vec::with_capacity(size + 256);
-    let head = format!(
-        "{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{metadata},\"items\":[",
-        kind.api_version(),
-        kind.list_kind
-    );
-    out.extend_from_slice(head.as_bytes());
-    for (at, entry) in listed.entries().iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        codec::splice(entry, &mut out);
-    }
-    out.extend_from_slice(b"]}\n");
-    out.into()
 }
 
 /// Tells the client of things that it may want to know, one header for each.

@@ -15,7 +15,7 @@ use super::writing::{patch_request, write_options};
 use super::{Call, View, body, respond, review};
 use crate::meta;
 use crate::registry::{Hook, Kind, SCHEME, Scale};
-use crate::resource::{Address, Deleted, Part, WriteOptions, Written};
+use crate::resource::{Address, DeleteOptions, Deleted, Part, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
@@ -102,7 +102,7 @@ async fn collection(
             } else {
                 check_list(accept, "*unstructured.UnstructuredList")?;
             }
-            let listed = call.core.list(kind, namespace, &selector, &options)?;
+            let listed = call.core.list(kind, namespace, &selector, &options).await?;
             Ok(respond::list(kind, listed, view))
         }
         // A namespaced object is created in a namespace; the whole collection is no place.
@@ -126,7 +126,7 @@ async fn collection(
         Method::DELETE => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let selector = selector(call, kind)?;
             let deleted = call
                 .core
@@ -168,7 +168,7 @@ async fn object(
         }
         Method::GET | Method::HEAD => {
             check_version_asked(call)?;
-            let object = view.object(&at.kind, core.get(at)?);
+            let object = view.object(&at.kind, core.get(at).await?);
             Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
         }
         Method::PUT => {
@@ -186,7 +186,7 @@ async fn object(
         Method::DELETE if part == Part::Main => {
             let bytes = body::read(body).await?;
             let given = delete_body(call, &at.kind, &bytes)?;
-            let options = call.query.delete_options(given.as_ref(), &call.identity)?;
+            let options = delete_options(call, given.as_ref())?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
                 Deleted::Gone(object) => deleted_status(at, &object),
@@ -208,7 +208,7 @@ async fn scale(
         Method::GET | Method::HEAD => {
             return Ok(respond::value(
                 StatusCode::OK,
-                &core.scale(at, paths)?,
+                &core.scale(at, paths).await?,
                 false,
             ));
         }
@@ -243,6 +243,12 @@ fn check_version_asked(call: &Call) -> Result<(), ApiError> {
         Some(asked) if asked > current => Err(ApiError::too_large_resource_version(asked, current)),
         _ => Ok(()),
     }
+}
+
+fn delete_options(call: &Call, given: Option<&Value>) -> Result<DeleteOptions, ApiError> {
+    let mut options = call.query.delete_options(given, &call.identity)?;
+    options.notes = call.notes.clone();
+    Ok(options)
 }
 
 /// Reads a question, and how it was asked.

@@ -7,7 +7,7 @@ use super::Call;
 use super::body::{self, Decoded};
 use crate::patch;
 use crate::registry::Kind;
-use crate::resource::{FieldValidation, PatchKind, WriteOptions};
+use crate::resource::{FieldValidation, Given, PatchKind, WriteOptions};
 use crate::schema::go_quote;
 use crate::status::{ApiError, Cause};
 
@@ -39,6 +39,12 @@ pub(super) fn write_options(
         force: call.query.flag("force"),
         complaints,
         caller: call.identity.clone(),
+        given: Given {
+            field_manager: given.to_owned(),
+            field_validation: call.query.get("fieldValidation").to_owned(),
+        },
+        notes: call.notes.clone(),
+        internal: false,
     })
 }
 

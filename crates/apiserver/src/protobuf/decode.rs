@@ -89,8 +89,12 @@ impl Decoder {
         for (at, field) in message.fields.iter().enumerate() {
             let (mine, others) = rest.split_at(rest.partition_point(|(other, _)| *other <= at));
             rest = others;
-            if let Some(value) = self.field(field, mine)? {
-                object.insert(field.name.to_owned(), value);
+            match (field.of, self.field(field, mine)?) {
+                (Type::Inline(_), Some(Value::Object(fields))) => object.extend(fields),
+                (_, Some(value)) => {
+                    object.insert(field.name.to_owned(), value);
+                }
+                (_, None) => {}
             }
         }
         self.depth -= 1;
@@ -153,7 +157,9 @@ impl Decoder {
                 [] => Value::Null,
                 json => serde_json::from_slice(json).map_err(Error::Json)?,
             },
-            Type::Nested(message) => self.nested(message, field, found)?.into(),
+            Type::Nested(message) | Type::Inline(message) => {
+                self.nested(message, field, found)?.into()
+            }
             Type::Json => take(self.nested(&JSON, field, found)?, "raw"),
             Type::Texts => match take(self.nested(&TEXTS, field, found)?, "items") {
                 Value::Null => Value::Array(Vec::new()),

@@ -39,6 +39,8 @@ pub(super) enum Type {
     MicroTime,
     /// A message.
     Nested(&'static Message),
+    /// A message whose fields are, in JSON, those of the message around it.
+    Inline(&'static Message),
     /// A schema, or a yes or no.
     SchemaOrBool,
     /// A schema, or a list of them.
@@ -106,6 +108,10 @@ pub(super) const fn unless_zero(number: u32, name: &'static str, of: Type) -> Fi
 
 pub(super) const fn many(number: u32, name: &'static str, of: Type) -> Field {
     field(number, name, of, Count::Many, Presence::Sent)
+}
+
+pub(super) const fn inline(number: u32, of: &'static Message) -> Field {
+    field(number, "", Type::Inline(of), Count::One, Presence::Sent)
 }
 
 pub(super) const fn many_or_null(number: u32, name: &'static str, of: Type) -> Field {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::definition::{DefinitionError, Spec};
 use super::kind::Kind;
+use crate::conversion::Conversion;
 
 const DATA: &str = include_str!("builtin.json");
 const REVIEWS: &str = include_str!("reviews.json");
@@ -24,7 +25,7 @@ fn read(data: &str) -> Result<Vec<Arc<Kind>>, DefinitionError> {
     let specs: Vec<Value> = serde_json::from_str(data)?;
     let mut kinds = Vec::new();
     for spec in specs {
-        kinds.extend(Spec::of_builtin(&spec)?.kinds(true, false)?);
+        kinds.extend(Spec::of_builtin(&spec)?.kinds(true, false, Conversion::default())?);
     }
     Ok(kinds.into_iter().map(Arc::new).collect())
 }

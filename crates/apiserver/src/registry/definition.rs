@@ -1,9 +1,13 @@
 //! From a CustomResourceDefinition, or a built-in written in the same form, to [`Kind`]s.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Hook, Kind, Scale, api_version};
+use crate::conversion::Conversion;
 use crate::schema::{Schema, SchemaError, Validator};
 use crate::table::{Column, Columns, TableError};
 
@@ -146,11 +150,22 @@ impl Spec {
         Ok(spec)
     }
 
+    /// The schemas of all versions, by `apiVersion`.
+    pub(super) fn schemas(&self) -> BTreeMap<String, Schema> {
+        let named = |version: &Version| api_version(&self.group, &version.name);
+        let schema = |version: &Version| version.schema.open_api.clone().unwrap_or_default();
+        self.versions
+            .iter()
+            .map(|v| (named(v), schema(v)))
+            .collect()
+    }
+
     /// The kinds of the served versions.
     pub(crate) fn kinds(
         self,
         builtin: bool,
         terminating: bool,
+        conversion: Conversion,
     ) -> Result<Vec<Kind>, DefinitionError> {
         let mut stored = self.versions.iter().filter(|v| v.storage);
         let storage = match (stored.next(), stored.next()) {
@@ -171,6 +186,7 @@ impl Spec {
         let stored_api_version = rules
             .stored_api_version
             .unwrap_or_else(|| api_version(&group, &storage));
+        let conversion = Arc::new(conversion);
         let mut kinds = Vec::new();
         for version in versions.into_iter().filter(|v| v.served) {
             let schema = version.schema.open_api.unwrap_or_default();
@@ -215,6 +231,7 @@ impl Spec {
                 prefix: prefix.clone(),
                 stored_api_version: stored_api_version.clone(),
                 renames: version.renames,
+                conversion: conversion.clone(),
                 generation: rules.generation,
                 unconditional_update: rules.unconditional_update,
                 read_only: rules.read_only,

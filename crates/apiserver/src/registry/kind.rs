@@ -2,9 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+
+use machinist_store::Entry;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use crate::conversion::Conversion;
 use crate::meta;
 use crate::schema::{self, Schema, Validator};
 use crate::table::Columns;
@@ -48,6 +52,8 @@ pub struct Kind {
     pub stored_api_version: String,
     /// Fields that are called otherwise in the store than in this version: (stored, served).
     pub renames: Vec<(String, String)>,
+    /// How objects of its versions become each other.
+    pub(crate) conversion: Arc<Conversion>,
     /// Whether `metadata.generation` counts the changes of what is wanted.
     pub generation: bool,
     /// Whether an update may leave out the resource version.
@@ -92,6 +98,8 @@ pub enum Hook {
     Definition,
     /// Events expire.
     Event,
+    /// A configuration says which webhooks are asked about writes.
+    Webhooks,
     /// Accounts have tokens.
     Account,
     /// Roles hold rules, which nobody may write who does not hold them.
@@ -155,37 +163,40 @@ impl Kind {
         schema::default(&self.schema, object);
     }
 
-    /// Whether what lies in the store is what this version serves, byte for byte.
+    /// Whether this is the version that is stored, under the same names.
     pub(crate) fn is_stored_form(&self) -> bool {
         self.renames.is_empty() && self.stored_api_version == self.api_version()
     }
 
-    /// Turns a stored object into one of this version.
-    pub(crate) fn to_served(&self, object: &mut Value) {
-        if !self.is_stored_form() {
-            self.convert(object, &self.api_version(), |(stored, served)| {
-                (stored, served)
-            });
-        }
+    /// Whether whatever lies in the store is what this version serves, byte for byte.
+    pub(crate) fn serves_what_is_stored(&self) -> bool {
+        self.conversion.uniform && self.schema_since == 0 && self.is_stored_form()
     }
 
-    /// Turns an object of this version into the stored one.
-    pub(crate) fn to_stored(&self, object: &mut Value) {
-        if !self.is_stored_form() {
-            self.convert(object, &self.stored_api_version, |(stored, served)| {
-                (served, stored)
-            });
-        }
+    /// Whether this entry is what this version serves, byte for byte.
+    pub(crate) fn serves_entry(&self, entry: &Entry) -> bool {
+        self.conversion.uniform && self.is_current(entry.modified.0) && self.is_stored_form()
     }
 
-    fn convert<'a>(
+    /// Gives the fields of a stored object the names that they have in this version.
+    pub(crate) fn rename_to_served(&self, object: &mut Value) {
+        self.rename(object, |(stored, served)| (stored, served));
+    }
+
+    /// Gives the fields of an object of this version the names that they have in the store.
+    pub(crate) fn rename_to_stored(&self, object: &mut Value) {
+        self.rename(object, |(stored, served)| (served, stored));
+    }
+
+    fn rename<'a>(
         &'a self,
         object: &mut Value,
-        api_version: &str,
         direction: impl Fn(&'a (String, String)) -> (&'a String, &'a String),
     ) {
+        if self.renames.is_empty() {
+            return;
+        }
         let map = meta::as_map(object);
-        map.insert("apiVersion".into(), api_version.into());
         let mut moved = Map::new();
         for rename in &self.renames {
             let (from, to) = direction(rename);

@@ -21,6 +21,7 @@ pub use kind::{Hook, Kind, Scale};
 pub(crate) use kind::{SCHEME, api_version};
 pub(crate) use snapshot::{Document, Snapshot};
 
+use crate::conversion::{Conversion, Converters};
 use crate::{codec, meta};
 
 /// Where definitions lie in the store.
@@ -31,20 +32,20 @@ pub(crate) const NAMESPACES: &str = "/core/namespaces/";
 type Compiled = HashMap<Arc<str>, (Revision, Vec<Arc<Kind>>)>;
 
 /// All kinds that are served now.
-#[derive(Debug)]
 pub(crate) struct Registry {
     builtins: Vec<Arc<Kind>>,
     reviews: Arc<[Arc<Kind>]>,
     current: RwLock<Arc<Snapshot>>,
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
+    converters: Converters,
     /// Counts the changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
 
 impl Registry {
     /// The built-ins alone.
-    pub(crate) fn new() -> Result<Self, DefinitionError> {
+    pub(crate) fn new(converters: Converters) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
         let first = Snapshot::new(builtins.clone(), reviews.clone());
@@ -54,6 +55,7 @@ impl Registry {
             reviews,
             current,
             compiled: Mutex::default(),
+            converters,
             changes: watch::Sender::new(0),
         })
     }
@@ -75,8 +77,8 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                Some((_, before)) => compile(&entry, &before),
-                None => compile(&entry, &[]),
+                Some((_, before)) => compile(&entry, &before, &self.converters),
+                None => compile(&entry, &[], &self.converters),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -94,19 +96,23 @@ impl Registry {
 }
 
 /// The kinds of a definition; `before` are those of the definition as it was.
-fn compile(entry: &Entry, before: &[Arc<Kind>]) -> Vec<Arc<Kind>> {
+fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<Arc<Kind>> {
     let object = codec::decode_value(&entry.value);
     if !is_established(&object) {
         return Vec::new();
     }
-    let kinds = Spec::of_user(&object["spec"])
-        .and_then(|spec| spec.kinds(false, meta::is_deleting(&object)));
+    let kinds = Spec::of_user(&object["spec"]).and_then(|spec| {
+        let conversion = Conversion::read(&object, spec.schemas(), converters);
+        spec.kinds(false, meta::is_deleting(&object), conversion)
+    });
     match kinds {
         Ok(mut kinds) => {
             for kind in &mut kinds {
                 let same = |k: &&Arc<Kind>| k.version == kind.version && k.schema == kind.schema;
                 let since = before.iter().find(same).map(|k| k.schema_since);
-                kind.schema_since = since.unwrap_or(entry.modified.0);
+                // The first generation has shaped everything that there is.
+                let first = meta::generation(&object) <= 1;
+                kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
             }
             kinds.into_iter().map(Arc::new).collect()
         }

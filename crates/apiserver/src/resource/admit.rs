@@ -4,12 +4,14 @@
 use serde_json::Value;
 
 use super::{Address, FieldValidation, WriteOptions, hook, metadata, typed};
+use crate::admission::Notes;
+use crate::apply;
 use crate::codec;
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind, NAMESPACES, SCHEME};
 use crate::schema;
-use crate::status::{ApiError, Cause};
+use crate::status::{ApiError, Cause, chain};
 
 /// Kinds that the decoder of the core group knows.
 const CORE_KINDS: [&str; 8] = [
@@ -166,6 +168,7 @@ pub(super) fn shape(
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
+    metadata::drop_empty(object);
     schema::default(&kind.schema, object);
     Ok(warnings)
 }
@@ -220,6 +223,17 @@ fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<St
             .map(|path| format!("unknown field \"{path}\"")),
     );
     complaints
+}
+
+/// Puts the managed fields of `before` back when webhooks made nonsense of them.
+pub(super) fn keep_managers(object: &mut Value, before: &Value, notes: &Notes) {
+    if let Err(error) = apply::check_managed_fields(object) {
+        notes.warn(&format!(
+            ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {}",
+            chain(&error)
+        ));
+        meta::copy(object, before, "managedFields");
+    }
 }
 
 /// Refuses to apply what the schema does not know: nobody could own it.

@@ -1,11 +1,14 @@
 //! Create: a new object under a name that is free.
 
+use std::sync::Arc;
+
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{Part, WriteOptions, Written, admit, hook, track};
+use super::{FieldValidation, Part, WriteOptions, Written, admit, hook, track};
+use crate::admission::{Operation, Request};
 use crate::core::Core;
-use crate::registry::Kind;
+use crate::registry::{Hook, Kind};
 use crate::schema;
 use crate::status::ApiError;
 use crate::{codec, meta};
@@ -17,7 +20,7 @@ impl Core {
     /// Creates an object from a request's body.
     pub(crate) async fn create(
         &self,
-        kind: &Kind,
+        kind: &Arc<Kind>,
         namespace: &str,
         mut body: Value,
         options: &WriteOptions,
@@ -36,7 +39,7 @@ impl Core {
     /// an apply has done so already.
     pub(super) async fn create_tracked(
         &self,
-        kind: &Kind,
+        kind: &Arc<Kind>,
         namespace: &str,
         body: Value,
         options: &WriteOptions,
@@ -51,11 +54,13 @@ impl Core {
             ));
         }
         admit::check_namespace(self, kind, namespace, meta::name(&body))?;
+        let (body, warnings) = self
+            .propose(kind, namespace, body, options, untracked)
+            .await?;
         let mut attempt = 0;
         loop {
             let mut object = body.clone();
             let generated = begin(kind, &mut object);
-            let warnings = admit::shape(kind, &mut object, options)?;
             if kind.status {
                 meta::as_map(&mut object).remove("status");
                 // A status that nobody may send can still have a default: what readers see first.
@@ -64,12 +69,15 @@ impl Core {
             hook::prepare(self, kind, &mut object, None, Part::Main);
             hook::check_caller(self, kind, &object, None, &options.caller)?;
             admit::validate(self, kind, &object, None)?;
-            if untracked {
-                object = track(kind, Part::Main, None, object, options);
-            } else {
+            if !untracked {
                 // The caller was let in to patch; that the object is new is known only now.
                 let action = super::action(kind, namespace, meta::name(&object), "create");
                 self.check_may(&options.caller, &action)?;
+            }
+            if !options.internal {
+                let given = options.to_value(Operation::Create);
+                let request = request(kind, namespace, meta::name(&object), options, &given);
+                self.approve(&request, Some(&object), None).await?;
             }
             if options.dry_run {
                 return match self.store.get(&kind.key(namespace, meta::name(&object))) {
@@ -82,10 +90,8 @@ impl Core {
                 };
             }
             let key = kind.key(namespace, meta::name(&object));
-            let mut stored = object.clone();
-            kind.to_stored(&mut stored);
-            let bytes = codec::encode_bounded(&stored)?;
-            match self.store.put(&key, bytes, Expect::Absent).await {
+            let stored = self.to_stored(kind, &object).await?;
+            match self.store.put(&key, stored.clone(), Expect::Absent).await {
                 Ok(revision) => {
                     if let Err(gone) =
                         admit::check_namespace(self, kind, namespace, meta::name(&object))
@@ -94,6 +100,7 @@ impl Core {
                         let _ = self.store.delete(&key, Expect::Revision(revision)).await;
                         return Err(gone);
                     }
+                    object = self.read_back(kind, object, stored).await?;
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, kind);
                     return Ok(Written {
@@ -110,19 +117,88 @@ impl Core {
             }
         }
     }
+
+    /// Makes of a body the object that is proposed: shaped, its writer recorded, and changed as
+    /// webhooks want it. What the server adds to it comes after.
+    async fn propose(
+        &self,
+        kind: &Arc<Kind>,
+        namespace: &str,
+        mut body: Value,
+        options: &WriteOptions,
+        untracked: bool,
+    ) -> Result<(Value, Vec<String>), ApiError> {
+        wipe(&mut body);
+        let warnings = admit::shape(kind, &mut body, options)?;
+        hook::prepare(self, kind, &mut body, None, Part::Main);
+        if untracked {
+            body = track(kind, Part::Main, None, body, options);
+        }
+        if options.internal {
+            return Ok((body, warnings));
+        }
+        let given = options.to_value(Operation::Create);
+        let request = request(kind, namespace, meta::name(&body), options, &given);
+        if let Some(mut mutated) = self.mutate(&request, Some(&body), None).await? {
+            admit::check_envelope(kind, &mut mutated, namespace, None)?;
+            admit::keep_managers(&mut mutated, &body, &options.notes);
+            let quiet = WriteOptions {
+                validation: FieldValidation::Ignore,
+                ..options.clone()
+            };
+            admit::shape(kind, &mut mutated, &quiet)?;
+            hook::prepare(self, kind, &mut mutated, None, Part::Main);
+            body = mutated;
+        }
+        Ok((body, warnings))
+    }
 }
 
-/// Gives a new object its identity; says whether its name was drawn.
-fn begin(kind: &Kind, object: &mut Value) -> bool {
+/// A create, as webhooks are told of it.
+fn request<'a>(
+    kind: &'a Arc<Kind>,
+    namespace: &'a str,
+    name: &'a str,
+    options: &'a WriteOptions,
+    given: &'a Value,
+) -> Request<'a> {
+    Request {
+        kind,
+        subresource: "",
+        // A namespace lies in itself.
+        namespace: if kind.hook == Hook::Namespace {
+            name
+        } else {
+            namespace
+        },
+        name,
+        operation: Operation::Create,
+        dry_run: options.dry_run,
+        caller: &options.caller,
+        options: given,
+        notes: &options.notes,
+    }
+}
+
+/// Drops what only the server may say of an object.
+fn wipe(object: &mut Value) {
     let metadata = meta::metadata_mut(object);
     for field in [
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
         "selfLink",
         "resourceVersion",
+        "uid",
+        "creationTimestamp",
     ] {
         metadata.remove(field);
     }
+}
+
+/// Gives a new object its identity; says whether its name was drawn.
+fn begin(kind: &Kind, object: &mut Value) -> bool {
+    wipe(object);
+    let metadata = meta::metadata_mut(object);
     metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());
     metadata.insert("creationTimestamp".into(), meta::now().into());
     if kind.generation {

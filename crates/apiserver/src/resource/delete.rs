@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::update::{ATTEMPTS, store_error};
 use super::{Address, ListOptions, hook};
+use crate::admission::{Notes, Operation, Request};
 use crate::auth::Identity;
 use crate::core::Core;
 use crate::registry::Kind;
@@ -38,8 +39,15 @@ pub(crate) struct DeleteOptions {
     pub(crate) resource_version: Option<String>,
     pub(crate) propagation: Option<Propagation>,
     /// Who asks for it.
-    #[expect(dead_code, reason = "admission webhooks are told")]
     pub(crate) caller: Identity,
+    /// The options as they were sent, for those who are told of the request.
+    pub(crate) given: Value,
+    /// Where webhooks leave what they say beside their verdict.
+    pub(crate) notes: Notes,
+    /// Whether the server asks itself, so that nobody else is asked.
+    pub(crate) internal: bool,
+    /// Whether the object is one of a collection, which webhooks are told of without a name.
+    pub(crate) collection: bool,
 }
 
 impl DeleteOptions {
@@ -51,6 +59,10 @@ impl DeleteOptions {
             resource_version: None,
             propagation: None,
             caller: Identity::admin(),
+            given: Value::Null,
+            notes: Notes::default(),
+            internal: true,
+            collection: false,
         }
     }
 }
@@ -75,9 +87,12 @@ impl Core {
         hook::check_delete(&at.kind, &at.name)?;
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
-            let mut live = codec::decode(&entry);
-            at.kind.to_served(&mut live);
+            let entry = self.present_one(&at.kind, entry).await?;
+            let live = codec::decode(&entry);
             check_preconditions(at, &live, options)?;
+            if !options.internal {
+                self.approve_delete(at, &live, options).await?;
+            }
             let mut object = live.clone();
             hold_for(&mut object, options.propagation);
             let expect = Expect::Revision(entry.modified);
@@ -101,9 +116,8 @@ impl Core {
             if object == live || options.dry_run {
                 return Ok(Deleted::Pending(object));
             }
-            let mut stored = object.clone();
-            at.kind.to_stored(&mut stored);
-            match self.store.put(&key, codec::encode(&stored), expect).await {
+            let stored = self.to_stored(&at.kind, &object).await?;
+            match self.store.put(&key, stored, expect).await {
                 Ok(revision) => {
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, &at.kind);
@@ -116,6 +130,28 @@ impl Core {
         Err(ApiError::modified(&at.kind, &at.name))
     }
 
+    /// Shows an object that is about to be deleted to the webhooks of both kinds.
+    async fn approve_delete(
+        &self,
+        at: &Address,
+        live: &Value,
+        options: &DeleteOptions,
+    ) -> Result<(), ApiError> {
+        let request = Request {
+            kind: &at.kind,
+            subresource: "",
+            namespace: at.told_namespace(),
+            name: if options.collection { "" } else { &at.name },
+            operation: Operation::Delete,
+            dry_run: options.dry_run,
+            caller: &options.caller,
+            options: &options.given,
+            notes: &options.notes,
+        };
+        self.mutate(&request, None, Some(live)).await?;
+        self.approve(&request, None, Some(live)).await
+    }
+
     /// Deletes every selected object; gives them as they were.
     pub(crate) async fn delete_collection(
         &self,
@@ -124,9 +160,15 @@ impl Core {
         selector: &Selector,
         options: &DeleteOptions,
     ) -> Result<Vec<Value>, ApiError> {
-        let listed = self.list(kind, namespace, selector, &ListOptions::default())?;
+        let listed = self
+            .list(kind, namespace, selector, &ListOptions::default())
+            .await?;
+        let options = &DeleteOptions {
+            collection: true,
+            ..options.clone()
+        };
         let mut deleted = Vec::new();
-        for object in listed.into_objects(kind) {
+        for object in listed.into_objects() {
             let at = Address {
                 kind: kind.clone(),
                 namespace: meta::namespace(&object).to_owned(),

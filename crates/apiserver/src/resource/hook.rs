@@ -8,6 +8,7 @@ mod definition;
 use serde_json::{Value, json};
 
 use super::Part;
+use crate::admission;
 use crate::auth::Identity;
 use crate::auth::token::{ACCOUNT_NAME, SECRET_TYPE};
 use crate::core::Core;
@@ -26,7 +27,7 @@ pub(super) fn prepare(
     part: Part,
 ) {
     match kind.hook {
-        Hook::None | Hook::Account | Hook::Event | Hook::Role => {}
+        Hook::None | Hook::Account | Hook::Event | Hook::Role | Hook::Webhooks => {}
         Hook::Binding => access::prepare_binding(object),
         Hook::Immutable => data::fold(kind, object),
         Hook::Namespace => prepare_namespace(object, live, part),
@@ -52,6 +53,7 @@ pub(super) fn validate(
         Hook::Role => access::validate_role(kind, object),
         Hook::Binding => access::validate_binding(kind, object, live),
         Hook::Definition => definition::validate(core, object, live),
+        Hook::Webhooks => admission::validate(object, live),
     }
 }
 
@@ -70,7 +72,8 @@ pub(super) fn check_caller(
         | Hook::Event
         | Hook::Immutable
         | Hook::Namespace
-        | Hook::Definition => Ok(()),
+        | Hook::Definition
+        | Hook::Webhooks => Ok(()),
     }
 }
 
@@ -109,15 +112,28 @@ pub(super) fn mark_deleting(kind: &Kind, object: &mut Value) {
             meta::child_mut(object, "status").insert("phase".into(), "Terminating".into());
         }
         Hook::Definition => definition::mark_deleting(object),
-        Hook::None | Hook::Account | Hook::Event | Hook::Immutable | Hook::Role | Hook::Binding => {
-        }
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Role
+        | Hook::Binding
+        | Hook::Webhooks => {}
     }
 }
 
 /// What follows a write.
 pub(super) fn written(core: &Core, kind: &Kind) {
-    if kind.hook == Hook::Definition {
-        core.registry.reload(&core.store);
+    match kind.hook {
+        Hook::Definition => core.registry.reload(&core.store),
+        Hook::Webhooks => core.admission.reload(&core.store),
+        Hook::None
+        | Hook::Account
+        | Hook::Event
+        | Hook::Immutable
+        | Hook::Namespace
+        | Hook::Role
+        | Hook::Binding => {}
     }
 }
 

@@ -68,6 +68,29 @@ pub(super) fn prune(object: &mut Value) -> Vec<String> {
     dropped
 }
 
+/// Drops lists and maps without entries, which a typed server does not tell from absent ones.
+pub(super) fn drop_empty(object: &mut Value) {
+    let metadata = meta::metadata_mut(object);
+    for field in ["labels", "annotations"] {
+        if metadata
+            .get(field)
+            .and_then(Value::as_object)
+            .is_some_and(serde_json::Map::is_empty)
+        {
+            metadata.remove(field);
+        }
+    }
+    for field in ["finalizers", "ownerReferences"] {
+        if metadata
+            .get(field)
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+        {
+            metadata.remove(field);
+        }
+    }
+}
+
 /// What a typed decoder would not read in the metadata, in its words.
 pub(super) fn misread(kind: &Kind, object: &Value) -> Option<String> {
     let metadata = object.get("metadata")?;

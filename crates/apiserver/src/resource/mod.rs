@@ -19,14 +19,15 @@ mod update;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use hook::DEFINITION_FINALIZER;
 pub(crate) use patch::PatchKind;
-pub(crate) use read::{ListOptions, Listed, VersionMatch, served};
+pub(crate) use read::{ListOptions, Listed, VersionMatch};
 pub(crate) use review::asked;
 
+use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;
 use crate::auth::{Action, Identity};
@@ -47,6 +48,15 @@ impl Address {
     /// The key in the store.
     pub(crate) fn key(&self) -> String {
         self.kind.key(&self.namespace, &self.name)
+    }
+
+    /// The namespace that webhooks are told of: a namespace lies in itself.
+    fn told_namespace(&self) -> &str {
+        if self.kind.hook == Hook::Namespace {
+            &self.name
+        } else {
+            &self.namespace
+        }
     }
 
     /// The answer when there is no such object.
@@ -119,6 +129,19 @@ pub(crate) struct WriteOptions {
     pub(crate) complaints: Vec<String>,
     /// Who asks for it.
     pub(crate) caller: Identity,
+    /// What the request itself said of these, for those who are told of it.
+    pub(crate) given: Given,
+    /// Where webhooks leave what they say beside their verdict.
+    pub(crate) notes: Notes,
+    /// Whether the server asks itself, so that nobody else is asked.
+    pub(crate) internal: bool,
+}
+
+/// The options of a write as they were sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    pub(crate) field_manager: String,
+    pub(crate) field_validation: String,
 }
 
 impl WriteOptions {
@@ -131,7 +154,35 @@ impl WriteOptions {
             force: true,
             complaints: Vec::new(),
             caller: Identity::admin(),
+            given: Given::default(),
+            notes: Notes::default(),
+            internal: true,
         }
+    }
+
+    /// The options as an object, for a request of this operation.
+    fn to_value(&self, operation: Operation) -> Value {
+        let kind = match operation {
+            Operation::Create => "CreateOptions",
+            Operation::Update | Operation::Delete => "UpdateOptions",
+        };
+        let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
+        if self.dry_run {
+            options["dryRun"] = json!(["All"]);
+        }
+        let Given {
+            field_manager,
+            field_validation,
+        } = &self.given;
+        for (name, value) in [
+            ("fieldManager", field_manager),
+            ("fieldValidation", field_validation),
+        ] {
+            if !value.is_empty() {
+                options[name] = value.clone().into();
+            }
+        }
+        options
     }
 }
 

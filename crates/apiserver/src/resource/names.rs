@@ -11,6 +11,8 @@ const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const VALUE: &str = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?";
 
 const LABEL_RULE: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const LETTER: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const LETTER_RULE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
 const SUBDOMAIN_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const KEY_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const VALUE_RULE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -70,6 +72,18 @@ pub(crate) fn dns_label(name: &str) -> Vec<String> {
         } else {
             unlike(LABEL_RULE, LABEL, &["my-name", "123-abc"])
         });
+    }
+    wrong
+}
+
+/// What is wrong with a DNS label that must begin with a letter.
+pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > 63 {
+        wrong.push("must be no more than 63 characters".to_owned());
+    }
+    if !is(&IS_LABEL, name) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        wrong.push(unlike(LETTER_RULE, LETTER, &["my-name", "abc-123"]));
     }
     wrong
 }

@@ -46,32 +46,14 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// The objects as the kind's version shows them.
-    pub(crate) fn into_objects(self, kind: &Kind) -> Vec<Value> {
+    pub(crate) fn into_objects(self) -> Vec<Value> {
+        self.entries.iter().map(codec::decode).collect()
+    }
+
+    /// The entries, as the kind's version shows them.
+    pub(crate) fn into_entries(self) -> Vec<Entry> {
         self.entries
-            .iter()
-            .map(|entry| served(kind, entry))
-            .collect()
     }
-
-    /// Whether every object was written under the schema that the kind has now.
-    pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        self.entries.iter().all(|e| kind.is_current(e.modified.0))
-    }
-
-    /// The entries, for a kind whose stored form is what it serves.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-}
-
-/// The object in an entry as the kind's version shows it.
-pub(crate) fn served(kind: &Kind, entry: &Entry) -> Value {
-    let mut object = codec::decode(entry);
-    kind.to_served(&mut object);
-    if !kind.is_current(entry.modified.0) {
-        kind.reshape(&mut object);
-    }
-    object
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,13 +93,14 @@ impl Token {
 
 impl Core {
     /// One object.
-    pub(crate) fn get(&self, at: &Address) -> Result<Value, ApiError> {
+    pub(crate) async fn get(&self, at: &Address) -> Result<Value, ApiError> {
         let entry = self.store.get(&at.key()).ok_or_else(|| at.not_found())?;
-        Ok(served(&at.kind, &entry))
+        let entry = self.present_one(&at.kind, entry).await?;
+        Ok(codec::decode(&entry))
     }
 
     /// A page of a collection.
-    pub(crate) fn list(
+    pub(crate) async fn list(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -134,7 +117,7 @@ impl Core {
         let at = self.list_revision(options, token.as_ref())?;
         let alone = namespace.is_some() || !kind.namespaced;
         if let Some(name) = selector.only_name().filter(|_| alone && token.is_none()) {
-            return self.list_one(kind, namespace, name, selector, at);
+            return self.list_one(kind, namespace, name, selector, at).await;
         }
         let mut after = token.as_ref().map(|t| format!("{prefix}{}", t.start));
         let mut entries: Vec<Entry> = Vec::new();
@@ -151,11 +134,11 @@ impl Core {
             )?;
             let page_revision = *revision.get_or_insert(page.revision);
             let last = page.entries.last().map(|e| e.key.clone());
-            let matching = page.entries.into_iter();
+            let matching = self.present(kind, page.entries).await?.into_iter();
             if selector.is_everything() {
                 entries.extend(matching);
             } else {
-                entries.extend(matching.filter(|e| selector.matches(&served(kind, e))));
+                entries.extend(matching.filter(|e| selector.matches(&codec::decode(e))));
             }
             let full = options.limit.is_some_and(|limit| entries.len() >= limit);
             let shown = match &token {
@@ -191,7 +174,7 @@ impl Core {
     }
 
     /// A collection of which only one name is wanted, without looking at the others.
-    fn list_one(
+    async fn list_one(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -202,8 +185,11 @@ impl Core {
         let key = kind.key(namespace.unwrap_or_default(), name);
         // Of all keys that begin with this one, it comes first itself.
         let page = self.page(&key, None, Some(1), at, None)?;
-        let wanted = |e: &Entry| *e.key == key && selector.matches(&served(kind, e));
-        let entries = page.entries.into_iter().filter(wanted).collect();
+        let found = page.entries.into_iter().filter(|e| *e.key == key);
+        let found = self.present(kind, found.collect()).await?.into_iter();
+        let entries = found
+            .filter(|e| selector.matches(&codec::decode(e)))
+            .collect();
         Ok(Listed {
             entries,
             revision: page.revision,

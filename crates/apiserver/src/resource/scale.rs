@@ -13,8 +13,8 @@ use crate::status::ApiError;
 
 impl Core {
     /// The Scale of an object.
-    pub(crate) fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
-        Ok(view(paths, &self.get(at)?))
+    pub(crate) async fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
+        Ok(view(paths, &self.get(at).await?))
     }
 
     /// Replaces the Scale of an object.
@@ -67,7 +67,8 @@ impl Core {
     }
 }
 
-fn view(paths: &Scale, object: &Value) -> Value {
+/// The Scale of this object.
+pub(super) fn view(paths: &Scale, object: &Value) -> Value {
     let number = |path: &str| {
         meta::at_path(object, path)
             .and_then(Value::as_i64)
@@ -99,7 +100,8 @@ fn view(paths: &Scale, object: &Value) -> Value {
     scale
 }
 
-fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
+/// The object with the number of replicas that a Scale wants.
+pub(super) fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Result<Value, ApiError> {
     let replicas = scale.pointer("/spec/replicas").unwrap_or(&Value::Null);
     let replicas = match replicas {
         Value::Null => 0,

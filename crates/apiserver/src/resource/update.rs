@@ -3,10 +3,11 @@
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{Address, Part, WriteOptions, Written, admit, hook, served, track};
+use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, hook, scale, track};
+use crate::admission::{Operation, Request};
 use crate::core::Core;
 use crate::registry::Kind;
-use crate::status::{ApiError, Cause};
+use crate::status::{ApiError, Cause, chain};
 use crate::{apply, codec, meta};
 
 /// How often a write is tried again when the object changed under it.
@@ -62,7 +63,11 @@ impl Core {
         let key = at.key();
         for _ in 0..ATTEMPTS {
             let entry = self.store.get(&key).ok_or_else(|| at.not_found())?;
-            let live = served(&at.kind, &entry);
+            // What lies there in an older version is written again even when nothing changes.
+            let migrates = !at.kind.conversion.uniform
+                && codec::decode_value(&entry.value)["apiVersion"] != at.kind.stored_api_version;
+            let entry = self.present_one(&at.kind, entry).await?;
+            let live = codec::decode(&entry);
             let (proposed, tracked) = match change(&live)? {
                 Proposal::Object(object) => (object, false),
                 Proposal::Applied(object) => (object, true),
@@ -73,9 +78,25 @@ impl Core {
             } else {
                 object = track(&at.kind, part, Some(&live), object, options);
             }
+            if !options.internal
+                && let Some(mutated) = self.mutate_part(at, part, options, &object, &live).await?
+            {
+                let quiet = WriteOptions {
+                    validation: FieldValidation::Ignore,
+                    ..options.clone()
+                };
+                let (mut settled, _) = self.settle(&at.kind, part, mutated, &live, &quiet)?;
+                admit::keep_managers(&mut settled, &object, &options.notes);
+                apply::keep_times_if_unchanged(&live, &mut settled);
+                object = settled;
+            }
+            self.conclude(&at.kind, &mut object, &live, options)?;
+            if !options.internal {
+                self.approve_part(at, part, options, &object, &live).await?;
+            }
             codec::set_resource_version(&mut object, entry.modified.0);
             let gone = meta::is_deleting(&object) && hook::finalizers(&at.kind, &object).is_empty();
-            if options.dry_run || (object == live && !gone) {
+            if options.dry_run || (object == live && !gone && !migrates) {
                 return Ok(Written {
                     object,
                     created: false,
@@ -86,10 +107,12 @@ impl Core {
             let result = if gone {
                 self.store.delete(&key, expect).await.map(|e| e.modified)
             } else {
-                let mut stored = object.clone();
-                at.kind.to_stored(&mut stored);
-                let bytes = codec::encode_bounded(&stored)?;
-                self.store.put(&key, bytes, expect).await
+                let stored = self.to_stored(&at.kind, &object).await?;
+                let written = self.store.put(&key, stored.clone(), expect).await;
+                if written.is_ok() {
+                    object = self.read_back(&at.kind, object, stored).await?;
+                }
+                written
             };
             match result {
                 Ok(revision) => {
@@ -157,15 +180,88 @@ impl Core {
             meta::copy(&mut object, live, field);
         }
         hook::prepare(self, kind, &mut object, Some(live), part);
-        hook::check_caller(self, kind, &object, Some(live), &options.caller)?;
-        if kind.generation && wants_differ(kind, &object, live) {
-            let next = meta::generation(live) + 1;
-            meta::metadata_mut(&mut object).insert("generation".into(), next.into());
-        }
         // The resource version takes no part in comparisons: both sides carry the live one.
         meta::copy(&mut object, live, "resourceVersion");
-        admit::validate(self, kind, &object, Some(live))?;
         Ok((object, warnings))
+    }
+
+    /// Counts the generation and judges the object.
+    fn conclude(
+        &self,
+        kind: &Kind,
+        object: &mut Value,
+        live: &Value,
+        options: &WriteOptions,
+    ) -> Result<(), ApiError> {
+        hook::check_caller(self, kind, object, Some(live), &options.caller)?;
+        if kind.generation && wants_differ(kind, object, live) {
+            let next = meta::generation(live) + 1;
+            meta::metadata_mut(object).insert("generation".into(), next.into());
+        }
+        admit::validate(self, kind, object, Some(live))
+    }
+
+    /// Shows a changed object to the mutating webhooks; gives what they made of it, if anything.
+    async fn mutate_part(
+        &self,
+        at: &Address,
+        part: Part,
+        options: &WriteOptions,
+        object: &Value,
+        live: &Value,
+    ) -> Result<Option<Value>, ApiError> {
+        let given = options.to_value(Operation::Update);
+        let request = request(at, part, options, &given);
+        match (&at.kind.scale, part) {
+            (Some(paths), Part::Scale) => {
+                let (new, old) = (scale::view(paths, object), scale::view(paths, live));
+                match self.mutate(&request, Some(&new), Some(&old)).await? {
+                    Some(mutated) => scale::with_replicas(paths, object, &mutated).map(Some),
+                    None => Ok(None),
+                }
+            }
+            _ => self.mutate(&request, Some(object), Some(live)).await,
+        }
+    }
+
+    /// Shows a changed object to the validating webhooks.
+    async fn approve_part(
+        &self,
+        at: &Address,
+        part: Part,
+        options: &WriteOptions,
+        object: &Value,
+        live: &Value,
+    ) -> Result<(), ApiError> {
+        let given = options.to_value(Operation::Update);
+        let request = request(at, part, options, &given);
+        match (&at.kind.scale, part) {
+            (Some(paths), Part::Scale) => {
+                let (new, old) = (scale::view(paths, object), scale::view(paths, live));
+                self.approve(&request, Some(&new), Some(&old)).await
+            }
+            _ => self.approve(&request, Some(object), Some(live)).await,
+        }
+    }
+}
+
+/// An update, as webhooks are told of it.
+fn request<'a>(
+    at: &'a Address,
+    part: Part,
+    options: &'a WriteOptions,
+    given: &'a Value,
+) -> Request<'a> {
+    Request {
+        kind: &at.kind,
+        subresource: part.name(),
+        namespace: at.told_namespace(),
+        name: &at.name,
+        operation: Operation::Update,
+        dry_run: options.dry_run,
+        caller: &options.caller,
+        options: given,
+        notes: &options.notes,
     }
 }
 
@@ -242,15 +338,4 @@ pub(super) fn check_version(
 /// What a client is told when the store does not take a write.
 pub(super) fn store_error(error: &WriteError) -> ApiError {
     ApiError::internal(chain(error))
-}
-
-/// An error with all that it rests on, in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    message
 }

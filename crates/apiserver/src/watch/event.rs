@@ -6,12 +6,12 @@ use bytes::Bytes;
 use machinist_store::{Entry, Event, EventKind, Revision};
 use serde_json::{Value, json};
 
+use super::shared::{Lines, Wanted};
 use crate::codec;
 use crate::core::Core;
 use crate::http::{Shape, View};
 use crate::meta;
 use crate::registry::Kind;
-use crate::resource::served;
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::table;
@@ -34,6 +34,11 @@ impl Writer {
         }
     }
 
+    /// The kind whose objects are told of.
+    pub(super) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
     /// Whether the kind is still served.
     pub(super) fn is_served(&self, core: &Core) -> bool {
         let kind = &self.kind;
@@ -47,11 +52,11 @@ impl Writer {
     pub(super) fn initial(&mut self, entries: impl Iterator<Item = Entry>) -> Bytes {
         let mut out = Vec::new();
         for entry in entries {
-            if self.can_splice(&entry) {
+            if self.can_splice() {
                 self.splice(&mut out, "ADDED", &entry);
                 continue;
             }
-            let object = served(&self.kind, &entry);
+            let object = codec::decode(&entry);
             if self.selector.matches(&object) {
                 self.write(&mut out, "ADDED", object);
             }
@@ -60,17 +65,44 @@ impl Writer {
     }
 
     /// What happened.
-    pub(super) fn events(&mut self, events: &[Event]) -> Bytes {
+    pub(super) fn events(&mut self, lines: &Lines, events: &[Event]) -> Bytes {
+        if let [event] = events {
+            return self.line_of(lines, event);
+        }
         let mut out = Vec::new();
         for event in events {
-            self.event(&mut out, event);
+            out.extend_from_slice(&self.line_of(lines, event));
         }
+        out.into()
+    }
+
+    /// The line of one event; what no selector can change is written once for all who want it.
+    fn line_of(&mut self, lines: &Lines, event: &Event) -> Bytes {
+        if !self.selector.is_everything() {
+            return self.own_line(event);
+        }
+        let wanted = Wanted {
+            revision: event.revision,
+            kind: self.kind.clone(),
+            shape: self.view.format.shape,
+            include: self.view.include,
+            headers_sent: self.headers_sent,
+        };
+        let line = lines.get(wanted, || self.own_line(event));
+        // Every event of such a watch is told, so the columns are known from the first one on.
+        self.headers_sent = true;
+        line
+    }
+
+    fn own_line(&mut self, event: &Event) -> Bytes {
+        let mut out = Vec::with_capacity(event.entry.value.len() + 128);
+        self.event(&mut out, event);
         out.into()
     }
 
     fn event(&mut self, out: &mut Vec<u8>, event: &Event) {
         let existed = event.previous.is_some();
-        if self.can_splice(&event.entry) {
+        if self.can_splice() {
             let kind = match event.kind {
                 EventKind::Delete => "DELETED",
                 EventKind::Put if existed => "MODIFIED",
@@ -79,14 +111,10 @@ impl Writer {
             self.splice(out, kind, &event.entry);
             return;
         }
-        let object = served(&self.kind, &event.entry);
+        let object = codec::decode(&event.entry);
         let selects_all = self.selector.is_everything();
         // Whether the client has seen the object, as it was before this event.
-        let before = event.previous.as_ref().map(|value| {
-            let mut object = codec::decode_value(value);
-            self.kind.to_served(&mut object);
-            object
-        });
+        let before = event.previous.as_ref().map(|v| codec::decode_value(v));
         let was_selected = before
             .as_ref()
             .is_some_and(|b| selects_all || self.selector.matches(b));
@@ -140,11 +168,8 @@ impl Writer {
         line("ERROR", &error.to_status())
     }
 
-    fn can_splice(&self, entry: &Entry) -> bool {
-        self.view.format.shape == Shape::Object
-            && self.selector.is_everything()
-            && self.kind.is_stored_form()
-            && self.kind.is_current(entry.modified.0)
+    fn can_splice(&self) -> bool {
+        self.view.format.shape == Shape::Object && self.selector.is_everything()
     }
 
     fn splice(&self, out: &mut Vec<u8>, kind: &str, entry: &Entry) {

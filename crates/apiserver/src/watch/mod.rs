@@ -4,6 +4,7 @@
 //! when the ring no longer has what it needs, it is told so (410) and lists again.
 
 mod event;
+mod shared;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -15,8 +16,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use machinist_store::{Entry, Revision, Watch, WatchError};
-use tokio::time::Instant;
+use machinist_store::{Entry, Event, Revision, Watch, WatchError};
+use tokio::time::{Instant, Sleep};
 
 use crate::core::Core;
 use crate::http::{Call, Query, View};
@@ -25,6 +26,7 @@ use crate::resource::VersionMatch;
 use crate::selector::Selector;
 use crate::status::{ApiError, Cause};
 use event::Writer;
+pub(crate) use shared::Lines;
 
 /// How many events go into one piece of the stream at most.
 const BATCH: usize = 64;
@@ -80,12 +82,13 @@ pub(crate) fn start(
             None
         }
     };
+    let deadline = Instant::now() + timeout(query);
     let stream = Stream {
         bookmark: announce
             .then(|| watch.as_ref().map(Watch::progress))
             .flatten(),
-        deadline: Instant::now() + timeout(query),
-        next_bookmark: bookmarks.then(|| Instant::now() + BOOKMARK_EVERY),
+        deadline,
+        timer: Box::pin(tokio::time::sleep_until(next_time(bookmarks, deadline))),
         bookmarks,
         stopped: Box::pin(stopped(call)),
         changes: core.registry.changes(),
@@ -106,6 +109,14 @@ pub(crate) fn start(
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// When a watch has something to say or do by itself.
+fn next_time(bookmarks: bool, deadline: Instant) -> Instant {
+    match bookmarks {
+        true => deadline.min(Instant::now() + BOOKMARK_EVERY),
+        false => deadline,
+    }
 }
 
 /// Resolves when the server stops, or the listener by which the call came.
@@ -219,8 +230,10 @@ struct Stream {
     /// The bookmark that ends the initial events.
     bookmark: Option<Revision>,
     bookmarks: bool,
-    next_bookmark: Option<Instant>,
     deadline: Instant,
+    /// The next bookmark, or the end. It is set anew when it has rung and not for each event,
+    /// since all watches share the clock behind it.
+    timer: Pin<Box<Sleep>>,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// The changes of the registry: a watch ends with its kind.
     changes: tokio::sync::watch::Receiver<u64>,
@@ -228,6 +241,27 @@ struct Stream {
 }
 
 impl Stream {
+    /// Tells the client of events.
+    async fn tell(&mut self, events: Vec<Event>) {
+        let core = self.open.0.clone();
+        match core.present_events(self.writer.kind(), events).await {
+            Ok(events) => {
+                let piece = self.writer.events(&core.lines, &events);
+                if !piece.is_empty() {
+                    self.pending.push_back(piece);
+                }
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Ends the watch with an error.
+    fn fail(&mut self, error: &ApiError) {
+        self.initial.clear();
+        self.pending.push_back(self.writer.error(error));
+        self.watch = None;
+    }
+
     /// The next piece of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
@@ -236,7 +270,15 @@ impl Stream {
             }
             if !self.initial.is_empty() {
                 let count = self.initial.len().min(BATCH);
-                let piece = self.writer.initial(self.initial.drain(..count));
+                let entries = self.initial.drain(..count).collect();
+                let core = self.open.0.clone();
+                let piece = match core.present(self.writer.kind(), entries).await {
+                    Ok(entries) => self.writer.initial(entries.into_iter()),
+                    Err(error) => {
+                        self.fail(&error);
+                        continue;
+                    }
+                };
                 if piece.is_empty() {
                     continue;
                 }
@@ -246,7 +288,6 @@ impl Stream {
                 return Some(self.writer.bookmark(revision, true));
             }
             let watch = self.watch.as_mut()?;
-            let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
             tokio::select! {
                 biased;
                 () = &mut self.stopped => self.watch = None,
@@ -254,10 +295,12 @@ impl Stream {
                     // What was written before the end of the kind is still told.
                     let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
                     if ended {
+                        let mut last = Vec::new();
                         while let Ok(Some(event)) = watch.try_next() {
-                            self.pending.push_back(self.writer.events(&[event]));
+                            last.push(event);
                         }
                         self.watch = None;
+                        self.tell(last).await;
                     }
                 }
                 event = watch.next() => {
@@ -270,10 +313,7 @@ impl Stream {
                             Err(error) => failed = Some(error),
                         }
                     }
-                    let piece = self.writer.events(&events);
-                    if !piece.is_empty() {
-                        self.pending.push_back(piece);
-                    }
+                    self.tell(events).await;
                     if let Some(error) = failed {
                         if error != WatchError::Closed {
                             self.pending.push_back(self.writer.error(&watch_error(error)));
@@ -281,18 +321,19 @@ impl Stream {
                         self.watch = None;
                     }
                 }
-                () = tokio::time::sleep_until(self.deadline) => {
-                    // A last word, so that the client goes on from here and not from long ago.
+                () = &mut self.timer => {
+                    // At the end as well, so that the client goes on from here and not from long
+                    // ago.
                     let progress = watch.progress();
                     if self.bookmarks {
                         self.pending.push_back(self.writer.bookmark(progress, false));
                     }
-                    self.watch = None;
-                }
-                () = tokio::time::sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
-                    let progress = watch.progress();
-                    self.pending.push_back(self.writer.bookmark(progress, false));
-                    self.next_bookmark = Some(Instant::now() + BOOKMARK_EVERY);
+                    if Instant::now() >= self.deadline {
+                        self.watch = None;
+                    } else {
+                        let next = next_time(self.bookmarks, self.deadline);
+                        self.timer.as_mut().reset(next);
+                    }
                 }
             }
         }

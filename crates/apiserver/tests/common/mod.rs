@@ -9,7 +9,11 @@
     reason = "shared test code"
 )]
 
+pub mod both;
+pub mod hooks;
 pub mod program;
+pub mod real;
+pub mod stage;
 pub mod tls;
 
 use std::time::Duration;

@@ -1,15 +1,14 @@
 //! Fan-out: from one write to its arrival at the last of many watchers.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
-use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 
 use super::{
     creates::name,
     machine,
     server::{Pair, Server},
-    wire::Door,
+    wire::{Door, Events, PIECE},
 };
 use crate::bench::figure::{Figure, Target, Unit, median};
 
@@ -18,7 +17,6 @@ const WATCHERS: usize = 1000;
 pub(super) const FEW: usize = 100;
 /// Writes of a round.
 const WRITES: usize = 5;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Figure> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -36,14 +34,8 @@ pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Figure> {
     })
 }
 
-/// Watchers that are connected; they end when this is dropped.
-pub(super) struct Watchers {
-    _tasks: JoinSet<()>,
-    arrived: mpsc::UnboundedReceiver<Instant>,
-}
-
 /// Connects watchers that wait for what comes next.
-pub(super) async fn open(door: &Door, count: usize) -> Result<Watchers> {
+pub(super) async fn open(door: &Door, count: usize) -> Result<Vec<Events>> {
     let mut connection = door.connect().await?;
     let page = format!("{}?limit=1", machine::MACHINES);
     let list: serde_json::Value = serde_json::from_slice(&connection.ask("GET", &page, &[]).await?)
@@ -51,23 +43,11 @@ pub(super) async fn open(door: &Door, count: usize) -> Result<Watchers> {
     let version = list["metadata"]["resourceVersion"].as_str();
     let version = version.context("a list has no version")?;
     let path = format!("{}?watch=true&resourceVersion={version}", machine::MACHINES);
-    let (sender, arrived) = mpsc::unbounded_channel();
-    let mut tasks = JoinSet::new();
+    let mut watchers = Vec::with_capacity(count);
     for _ in 0..count {
-        let mut events = door.connect().await?.watch(&path).await?;
-        let sender = sender.clone();
-        tasks.spawn(async move {
-            while let Ok(ended) = events.more().await {
-                for _ in 0..ended {
-                    let _ = sender.send(Instant::now());
-                }
-            }
-        });
+        watchers.push(door.connect().await?.watch(&path).await?);
     }
-    Ok(Watchers {
-        _tasks: tasks,
-        arrived,
-    })
+    Ok(watchers)
 }
 
 /// Milliseconds from a write to the last arrival.
@@ -79,13 +59,17 @@ async fn fan_out(server: &Server, round: u32) -> Result<f64> {
         let path = machine::path(&name(write));
         let body = format!(r#"{{"metadata":{{"annotations":{{"round":"{round}"}}}}}}"#);
         let began = Instant::now();
+        // In any order: the last one to arrive is waited for in the end.
+        let arriving = tokio::task::spawn_blocking(move || {
+            let mut buffer = vec![0; PIECE];
+            for watcher in &mut watchers {
+                watcher.next(&mut buffer)?;
+            }
+            anyhow::Ok((watchers, Instant::now()))
+        });
         writer.count("PATCH", &path, body.as_bytes()).await?;
-        let mut last = began;
-        for _ in 0..WATCHERS {
-            let arrived = timeout(PATIENCE, watchers.arrived.recv()).await;
-            let arrived = arrived.context("an event did not arrive")?;
-            last = last.max(arrived.context("no watcher is left")?);
-        }
+        let (back, last) = arriving.await.context("the watchers were lost")??;
+        watchers = back;
         // The first write wakes what the others find awake.
         if write > 0 {
             times.push((last - began).as_secs_f64() * 1e3);

@@ -4,7 +4,7 @@
 //! it shares the cores. It understands what the two servers send: bodies with a length, and
 //! bodies in chunks.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{io::Read as _, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use kube::{
@@ -12,7 +12,7 @@ use kube::{
     client::ConfigExt as _,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use rustls::{ClientConfig, pki_types::ServerName};
+use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -20,7 +20,9 @@ use tokio::{
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 /// How much is read at once.
-const PIECE: usize = 64 << 10;
+pub(super) const PIECE: usize = 64 << 10;
+/// An event that takes longer does not come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server and how to get in.
 #[derive(Clone)]
@@ -144,14 +146,12 @@ impl Connection {
         if head.status != 200 {
             bail!("the watch {path} was answered with {}", head.status);
         }
-        let mut events = Events {
-            stream: self.stream,
-            buffer: vec![0; PIECE],
-            last: 0,
-        };
-        // What came with the head would be events of before, and there are none.
-        events.seen(&self.buffer);
-        Ok(events)
+        let (tcp, tls) = self.stream.into_inner();
+        let tcp = tcp.into_std().context("a connection cannot be blocking")?;
+        tcp.set_nonblocking(false)
+            .and_then(|()| tcp.set_read_timeout(Some(PATIENCE)))
+            .context("a connection cannot be blocking")?;
+        Ok(Events { tcp, tls, last: 0 })
     }
 
     async fn send(&mut self, method: &str, path: &str, body: &[u8]) -> Result<()> {
@@ -228,36 +228,35 @@ impl Connection {
     }
 }
 
-/// The events of a watch, of which only the number matters.
+/// The events of a watch, of which only the number matters. They are waited for without a runtime:
+/// a thread that reads one watch after the other needs one call of the system for each event.
 pub(super) struct Events {
-    stream: TlsStream<TcpStream>,
-    buffer: Vec<u8>,
+    tcp: std::net::TcpStream,
+    tls: ClientConnection,
     /// The last byte that was seen.
     last: u8,
 }
 
 impl Events {
-    /// Waits until more has come, and says how many events ended in it.
-    pub(super) async fn more(&mut self) -> Result<usize> {
-        let size = self
-            .stream
-            .read(&mut self.buffer)
-            .await
-            .context("cannot receive")?;
-        if size == 0 {
-            bail!("the watch ended");
+    /// Waits until one event has come.
+    pub(super) fn next(&mut self, buffer: &mut [u8]) -> Result<()> {
+        loop {
+            let mut stream = rustls::Stream::new(&mut self.tls, &mut self.tcp);
+            let size = stream.read(buffer).context("an event did not arrive")?;
+            if size == 0 {
+                bail!("the watch ended");
+            }
+            if self.seen(&buffer[..size]) {
+                return Ok(());
+            }
         }
-        let buffer = std::mem::take(&mut self.buffer);
-        let ended = self.seen(&buffer[..size]);
-        self.buffer = buffer;
-        Ok(ended)
     }
 
     /// An event is a line of JSON, which ends in a brace; no other line does.
-    fn seen(&mut self, bytes: &[u8]) -> usize {
-        let mut ended = 0;
+    fn seen(&mut self, bytes: &[u8]) -> bool {
+        let mut ended = false;
         for byte in bytes {
-            ended += usize::from(self.last == b'}' && *byte == b'\n');
+            ended |= self.last == b'}' && *byte == b'\n';
             self.last = *byte;
         }
         ended

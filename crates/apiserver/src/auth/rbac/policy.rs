@@ -52,7 +52,7 @@ async fn ensure(core: &Core, wanted: &Value) -> Result<(), ApiError> {
         name: meta::name(wanted).to_owned(),
     };
     let options = WriteOptions::internal(MANAGER);
-    let live = match core.get(&at) {
+    let live = match core.get(&at).await {
         Ok(live) => Some(live),
         Err(error) if error.reason == "NotFound" => None,
         Err(error) => return Err(error),
@@ -73,7 +73,7 @@ async fn ensure(core: &Core, wanted: &Value) -> Result<(), ApiError> {
 
 async fn create(
     core: &Core,
-    kind: &Kind,
+    kind: &std::sync::Arc<Kind>,
     wanted: &Value,
     options: &WriteOptions,
 ) -> Result<(), ApiError> {

@@ -29,7 +29,7 @@ pub(in crate::http) async fn answer(
     let (given, options) = verbs::read_review(call, &kind, body).await?;
     check_address(&kind, at, &given)?;
     let (mut request, warnings) = asked(&kind, &at.namespace, given, &options)?;
-    let account = call.core.get(at)?;
+    let account = call.core.get(at).await?;
     let uid = meta::uid(&request);
     if !uid.is_empty() && uid != meta::uid(&account) {
         let why = format!(
@@ -60,7 +60,7 @@ pub(in crate::http) async fn answer(
         .and_then(Value::as_i64)
         .unwrap_or(LIFE.2);
     check_life(&kind, seconds)?;
-    let secret = bound_secret(call, at, spec.get("boundObjectRef"))?;
+    let secret = bound_secret(call, at, spec.get("boundObjectRef")).await?;
     spec.insert("audiences".into(), audiences.clone().into());
     spec.insert("expirationSeconds".into(), seconds.into());
     spec.entry("boundObjectRef").or_insert(Value::Null);
@@ -113,7 +113,7 @@ fn check_life(kind: &Kind, seconds: i64) -> Result<(), ApiError> {
 }
 
 /// The secret that a token is bound to, if it is.
-fn bound_secret(
+async fn bound_secret(
     call: &Call,
     at: &Address,
     reference: Option<&Value>,
@@ -139,7 +139,7 @@ fn bound_secret(
         namespace: at.namespace.clone(),
         name: text("name").to_owned(),
     };
-    let live = call.core.get(&secret)?;
+    let live = call.core.get(&secret).await?;
     if !text("uid").is_empty() && text("uid") != meta::uid(&live) {
         let why = format!(
             "the UID in the bound object reference ({}) does not match the UID in record. The object might have been deleted and then recreated",

@@ -3,6 +3,7 @@
 //! The tables are data: number, JSON name, type and presence of each field, as the Go types of
 //! Kubernetes 1.36 tag them.
 
+mod admission;
 mod auth;
 mod core;
 pub(super) mod definition;
@@ -25,6 +26,12 @@ pub(super) fn find(api_version: &str, kind: &str) -> Option<&'static Message> {
         ("autoscaling/v1", "Scale") => &core::SCALE,
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition") => {
             &definition::CUSTOM_RESOURCE_DEFINITION
+        }
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration") => {
+            &admission::VALIDATING_WEBHOOK_CONFIGURATION
+        }
+        ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration") => {
+            &admission::MUTATING_WEBHOOK_CONFIGURATION
         }
         ("authorization.k8s.io/v1", "SelfSubjectAccessReview") => &auth::SELF_SUBJECT_ACCESS_REVIEW,
         ("authorization.k8s.io/v1", "LocalSubjectAccessReview") => {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::Part;
+use crate::conversion::{self, Conversion};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::{Names, Spec};
@@ -30,6 +31,10 @@ pub(super) fn prepare(core: &Core, object: &mut Value, live: Option<&Value>, par
         meta::as_map(conversion)
             .entry("strategy")
             .or_insert_with(|| "None".into());
+        let service = conversion.pointer_mut("/webhook/clientConfig/service");
+        if let Some(service) = service.and_then(Value::as_object_mut) {
+            service.entry("port").or_insert_with(|| 443.into());
+        }
     }
     if live.is_none() {
         meta::add_finalizer(object, FINALIZER);
@@ -188,11 +193,13 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         }
     }
     if causes.is_empty()
-        && let Err(error) = Spec::of_user(&object["spec"]).and_then(|spec| spec.kinds(false, false))
+        && let Err(error) = Spec::of_user(&object["spec"])
+            .and_then(|spec| spec.kinds(false, false, Conversion::default()))
     {
         let source = std::error::Error::source(&error).map(ToString::to_string);
         let why = format!("{error}: {}", source.unwrap_or_default());
         causes.push(Cause::invalid("spec", "\"\"", &why));
     }
+    causes.extend(conversion::validate_stored(object));
     causes
 }

@@ -97,6 +97,21 @@ fn typed_string(text: &str, schema: &Schema) -> cel::Value {
     .unwrap_or_else(plain)
 }
 
+/// A value whose fields go by their own names, as expressions without a schema see it.
+pub(super) fn dynamic(value: &Value) -> cel::Value {
+    match value {
+        Value::Array(items) => list(items.iter().map(dynamic)),
+        Value::Object(fields) => {
+            let mut map = HashMap::with_capacity(fields.len());
+            for (name, value) in fields {
+                insert(&mut map, Some(name.clone()), dynamic(value));
+            }
+            map_of(map)
+        }
+        scalar => untyped(scalar),
+    }
+}
+
 /// A value without a schema.
 fn untyped(value: &Value) -> cel::Value {
     match value {

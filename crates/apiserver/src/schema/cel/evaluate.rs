@@ -16,7 +16,7 @@ use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 const MAX_MESSAGE: usize = 5 * 1024;
 
 /// Every function that rules may call, registered once.
-static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
+pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
     let mut library = Context::default().with_all();
     // Rules say dyn() to silence a type checker that is not here.
     library.add_function("dyn", |value: cel::Value| Ok::<_, ExecutionError>(value));
@@ -328,7 +328,7 @@ impl CompiledRule {
 
 impl Compiled {
     /// What the expression says, and what saying it cost.
-    fn resolve(&self, scope: &Context<'_>) -> (Result<cel::Value, ExecutionError>, u64) {
+    pub(super) fn resolve(&self, scope: &Context<'_>) -> (Result<cel::Value, ExecutionError>, u64) {
         cost::with_stack_for(self.size.depth, || {
             cost::measured(self.size.nodes, || scope.resolve(&self.expression))
         })
@@ -355,7 +355,7 @@ fn rule_text(rule: &Rule) -> &str {
 }
 
 /// The faults that upstream has words for, in those words.
-fn error_text(error: &ExecutionError) -> String {
+pub(super) fn error_text(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
         ExecutionError::IndexOutOfBounds(cel::Value::Int(index)) => {

@@ -124,7 +124,8 @@ fn compile<'a>(
             .max_recursion_depth(u16::try_from(cost::MAX_DEPTH).unwrap_or(u16::MAX))
             .parse(text)
             .map_err(|errors| errors.to_string())?;
-        scope::check(&expression).map_err(|what| placed(text, &unknown_name(what)))?;
+        scope::check(&expression, &["self", "oldSelf"])
+            .map_err(|what| placed(text, &unknown_name(what)))?;
         let known = check::check(&expression, schema, whole, optional_old)
             .map_err(|fault| placed(text, &fault))?;
         let uses_old_self = uses_old_self(&expression);

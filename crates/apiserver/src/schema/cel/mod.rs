@@ -12,6 +12,7 @@ mod cost;
 mod escape;
 mod evaluate;
 mod examine;
+mod expression;
 mod field_path;
 mod optional;
 mod scope;
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::parser::Parser;
+
+pub(crate) use expression::{Expression, Variables};
 
 use super::text::child_path;
 use super::{Rule, Schema, SchemaError};
@@ -168,17 +171,22 @@ fn parse(text: &str, path: &str) -> Result<Compiled, SchemaError> {
     if text.trim().is_empty() {
         return Err(refuse("the rule is empty".into()));
     }
-    cost::check_text(text).map_err(refuse)?;
-    cost::with_stack(|| parse_bounded(text)).map_err(refuse)
+    parse_with(text, &["self", "oldSelf"]).map_err(refuse)
 }
 
-fn parse_bounded(text: &str) -> Result<Compiled, String> {
+/// Reads an expression that may name these variables.
+fn parse_with(text: &str, variables: &[&str]) -> Result<Compiled, String> {
+    cost::check_text(text)?;
+    cost::with_stack(|| parse_bounded(text, variables))
+}
+
+fn parse_bounded(text: &str, variables: &[&str]) -> Result<Compiled, String> {
     let mut expression = Parser::new()
         .enable_optional_syntax(true)
         .max_recursion_depth(u16::try_from(cost::MAX_DEPTH).unwrap_or(u16::MAX))
         .parse(text)
         .map_err(|errors| errors.to_string())?;
-    scope::check(&expression)?;
+    scope::check(&expression, variables)?;
     optional::rewrite(&mut expression);
     let uses_old_self = expression.references().has_variable("oldSelf");
     let size = cost::instrument(&mut expression);

@@ -153,8 +153,8 @@ const NAMESPACED: &[&str] = &[
 ];
 
 /// Whether every name in the expression is known; the error names the first that is not.
-pub(super) fn check(expression: &IdedExpr) -> Result<(), String> {
-    walk(expression, &mut vec!["self", "oldSelf"])
+pub(super) fn check(expression: &IdedExpr, variables: &[&str]) -> Result<(), String> {
+    walk(expression, &mut variables.to_vec())
 }
 
 fn walk<'e>(expression: &'e IdedExpr, scope: &mut Vec<&'e str>) -> Result<(), String> {
