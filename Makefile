@@ -52,9 +52,10 @@ test: ## Everything: lints, unit and integration tests against real peers, and t
 	@MAKE='$(MAKE)' scripts/test.sh
 
 .PHONY: conformance
-conformance: ## Run the Kubernetes end-to-end tests that need no node, and write docs/conformance.md
+conformance: ## Run Kubernetes end-to-end tests that need no node, and clients that others wrote
 	@scripts/setup.sh conformance
 	@$(PEERS); cargo xtask conformance
+	@scripts/conformance-clients.sh
 
 .PHONY: image-check
 image-check: image ## Boot the guest image and check what Machinist relies on

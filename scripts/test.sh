@@ -42,4 +42,5 @@ stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -- -D warnings
 stage tests cargo test --workspace --locked
 stage conform cargo xtask conformance
+stage clients scripts/conformance-clients.sh
 stage demo "${MAKE:-make}" --no-print-directory demo

@@ -17,7 +17,11 @@ pub(crate) fn validate(conversion: &Value) -> Vec<Cause> {
 fn validate_conversion(conversion: &Value, causes: &mut Vec<Cause>) {
     const PATH: &str = "spec.conversion";
     let strategies = ["None", "Webhook"];
-    let strategy = conversion["strategy"].as_str().unwrap_or_default();
+    // Without a strategy there is none, as the default says.
+    let strategy = match conversion["strategy"].as_str() {
+        None | Some("") => "None",
+        Some(strategy) => strategy,
+    };
     if !strategies.contains(&strategy) {
         let field = format!("{PATH}.strategy");
         causes.push(Cause::unsupported(
