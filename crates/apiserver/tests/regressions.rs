@@ -122,7 +122,7 @@ async fn what_is_applied_must_be_declared() {
     let server = server().await;
     let mut object = widget("one");
     object["spec"]["shape"] = "round".into();
-    let prefix = "failed to create typed patch object (default/one; example.io/v1, Kind=Widget): ";
+    let prefix = "failed to create typed patch object (/one; example.io/v1, Kind=Widget): ";
     for validation in ["Strict", "Warn", "Ignore"] {
         let line = format!("PATCH+apply {WIDGETS}/one?fieldManager=m&fieldValidation={validation}");
         let (code, status) = call(&server, &line, Some(&object)).await;

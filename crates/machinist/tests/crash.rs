@@ -93,11 +93,9 @@ fn assert_kept(runtime: &Runtime, client: &Client, acknowledged: &Acknowledged) 
     let found: BTreeMap<String, String> = list
         .items
         .into_iter()
-        .map(|map| {
-            (
-                map.name_any(),
-                map.data.unwrap_or_default()["number"].clone(),
-            )
+        .filter_map(|mut map| {
+            let number = map.data.as_mut()?.remove("number")?;
+            Some((map.name_any(), number))
         })
         .collect();
     for (name, number) in acknowledged.lock().unwrap().iter() {

@@ -287,12 +287,15 @@ pub(super) fn validate(
     if !kind.builtin {
         causes.extend(another_type(kind, object));
     }
-    causes.extend(hook::validate(core, kind, object, live));
+    let found = hook::validate(core, kind, object, live);
     let errors = kind.validator.validate(object, live);
+    // What a hook found is not said again when the schema says the same.
     let mut errors: Vec<Cause> = errors
         .iter()
         .map(|e| Cause::new(e.reason(), &e.path, e.message()))
+        .filter(|cause| !found.contains(cause))
         .collect();
+    causes.extend(found);
     if blocked && kind.validator.has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
         let why = format!("Invalid value: null: {UNCHECKED}");
         errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
