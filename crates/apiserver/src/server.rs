@@ -151,6 +151,7 @@ impl ApiServer {
                 Ok(())
             },
         )?;
+        crate::schema::cel::forget();
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,

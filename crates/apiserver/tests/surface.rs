@@ -96,10 +96,10 @@ async fn open_api_documents() {
     let v2 = ok(&server, "GET /openapi/v2", None).await;
     assert_eq!(v2["swagger"], "2.0");
     let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    assert_eq!(
-        call_accepting(&server, "GET /openapi/v2", protobuf).await.0,
-        406
-    );
+    for (accept, code) in [(protobuf, 200), ("application/xml", 406)] {
+        let answer = call_accepting(&server, "GET /openapi/v2", accept).await;
+        assert_eq!(answer.0, code, "{accept}");
+    }
 }
 
 #[tokio::test]

@@ -2,11 +2,10 @@
 //! what it could cost at most.
 
 use kube_cel::cel::IdedExpr;
-use kube_cel::cel::parser::Parser;
 
 use super::check::{self, Fault};
 use super::types::Type;
-use super::{cost, field_path, scope};
+use super::{cost, field_path, scope, syntax};
 use crate::schema::{Rule, Schema};
 
 /// A fault of a rule: the field of the rule, the kind of fault, and what is wrong.
@@ -119,11 +118,7 @@ fn compile<'a>(
 ) -> Result<(Type<'a>, f64, bool), String> {
     cost::check_text(text)?;
     cost::with_stack(|| {
-        let expression = Parser::new()
-            .enable_optional_syntax(true)
-            .max_recursion_depth(u16::try_from(cost::MAX_DEPTH).unwrap_or(u16::MAX))
-            .parse(text)
-            .map_err(|errors| errors.to_string())?;
+        let expression = syntax::tree(text)?;
         scope::check(&expression, &["self", "oldSelf"])
             .map_err(|what| placed(text, &unknown_name(what)))?;
         let known = check::check(&expression, schema, whole, optional_old)

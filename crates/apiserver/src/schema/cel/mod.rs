@@ -16,6 +16,7 @@ mod expression;
 mod field_path;
 mod optional;
 mod scope;
+mod syntax;
 mod types;
 
 pub(crate) use examine::{REASONS, RuleFault, examine};
@@ -23,9 +24,9 @@ pub(crate) use examine::{REASONS, RuleFault, examine};
 use std::collections::BTreeMap;
 
 use kube_cel::cel::IdedExpr;
-use kube_cel::cel::parser::Parser;
 
 pub(crate) use expression::{Expression, Variables};
+pub(crate) use syntax::forget;
 
 use super::text::child_path;
 use super::{Rule, Schema, SchemaError};
@@ -181,11 +182,7 @@ fn parse_with(text: &str, variables: &[&str]) -> Result<Compiled, String> {
 }
 
 fn parse_bounded(text: &str, variables: &[&str]) -> Result<Compiled, String> {
-    let mut expression = Parser::new()
-        .enable_optional_syntax(true)
-        .max_recursion_depth(u16::try_from(cost::MAX_DEPTH).unwrap_or(u16::MAX))
-        .parse(text)
-        .map_err(|errors| errors.to_string())?;
+    let mut expression = syntax::tree(text)?;
     scope::check(&expression, variables)?;
     optional::rewrite(&mut expression);
     let uses_old_self = expression.references().has_variable("oldSelf");
