@@ -40,7 +40,7 @@ stage image images/guest/build.sh
 eval "$(scripts/setup.sh --env)"
 stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -- -D warnings
-stage tests cargo test --workspace --locked
+stage tests cargo test --workspace --locked --no-fail-fast
 stage conform cargo xtask conformance
 stage clients scripts/conformance-clients.sh
 stage demo "${MAKE:-make}" --no-print-directory demo

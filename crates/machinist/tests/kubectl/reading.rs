@@ -2,7 +2,7 @@
 
 use std::{io::Read, process::Stdio};
 
-use super::{assert_has, web, with_each};
+use super::{assert_has, machine, web, with_each};
 
 #[test]
 fn reading() {
@@ -125,8 +125,12 @@ fn reading() {
 #[test]
 fn waiting_watching_and_deleting() {
     with_each(|kubectl, _| {
+        // The first machine shows that the watch has begun; what happens to `web` is all seen.
+        kubectl.feed_ok("apply", &machine("first", "sim", "debian-12"));
         let mut watch = kubectl.command("get machines -w --output-watch-events --no-headers", &[]);
         let mut watch = watch.stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = watch.stdout.take().unwrap();
+        read_until(&mut output, |seen| seen.contains("first"));
         kubectl.feed_ok("apply", &web());
         kubectl.ok("wait machine/web --for=condition=Ready --timeout=180s");
         kubectl.ok("wait machine/web --for=jsonpath={.status.phase}=Running --timeout=180s");
@@ -144,21 +148,14 @@ fn waiting_watching_and_deleting() {
         waiting.join().unwrap();
         assert_has(&kubectl.refused("get machine web"), &["NotFound"]);
         assert_has(&kubectl.refused("delete machine web"), &["NotFound"]);
-        kubectl.ok("delete mp local");
-        assert_eq!(kubectl.ok("get machinist"), "");
-
-        let mut output = watch.stdout.take().unwrap();
-        let mut seen = String::new();
-        while !seen.contains("DELETED") {
-            let mut buffer = [0; 4096];
-            let length = output.read(&mut buffer).unwrap();
-            assert!(length > 0, "the watch ended after {seen}");
-            seen.push_str(&String::from_utf8_lossy(&buffer[..length]));
-        }
+        let seen = read_until(&mut output, |seen| of(seen, "web").contains("DELETED"));
         watch.kill().unwrap();
         watch.wait().unwrap();
+        kubectl.ok("delete machine first");
+        kubectl.ok("delete mp local");
+        assert_eq!(kubectl.ok("get machinist"), "");
         assert_has(
-            &seen,
+            &of(&seen, "web"),
             &[
                 "ADDED",
                 "MODIFIED",
@@ -169,4 +166,24 @@ fn waiting_watching_and_deleting() {
             ],
         );
     });
+}
+
+/// Reads on until what came so far satisfies `enough`, and returns it.
+fn read_until(output: &mut impl Read, enough: impl Fn(&str) -> bool) -> String {
+    let mut seen = String::new();
+    while !enough(&seen) {
+        let mut buffer = [0; 4096];
+        let length = output.read(&mut buffer).unwrap();
+        assert!(length > 0, "the watch ended after {seen}");
+        seen.push_str(&String::from_utf8_lossy(&buffer[..length]));
+    }
+    seen
+}
+
+/// The lines of a watch that speak of one machine.
+fn of(seen: &str, name: &str) -> String {
+    let lines = seen
+        .lines()
+        .filter(|line| line.split_whitespace().any(|word| word == name));
+    lines.collect::<Vec<_>>().join("\n")
 }
