@@ -4,6 +4,7 @@
 //! `machinist-core`. There is no I/O, no client and no async runtime in this crate.
 
 pub mod conditions;
+pub mod convert;
 pub mod crds;
 pub mod names;
 pub mod quantity;

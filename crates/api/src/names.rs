@@ -35,3 +35,9 @@ pub const PROVIDER_ANNOTATION: &str = "machinist.vitistack.io/provider";
 
 /// Annotation with the UID of the cluster under which a Machine's key was made.
 pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";
+
+/// Name of the service behind which webhooks are served, in [`SYSTEM_NAMESPACE`].
+pub const WEBHOOK_SERVICE: &str = "vitistack-conversion-webhook";
+
+/// Path at which the webhook converts between versions.
+pub const CONVERSION_PATH: &str = "/convert";

@@ -6,6 +6,7 @@
 mod editor;
 mod sanitize;
 mod verify;
+mod versions;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSON, JSONSchemaProps,
@@ -17,7 +18,7 @@ pub use editor::editor_schema;
 pub use sanitize::sanitize;
 pub use verify::violations;
 
-use crate::vitistack::{Machine, MachinePhase, MachineProvider, ProviderPhase};
+use crate::vitistack::{Machine, MachinePhase, MachineProvider, ProviderPhase, v1beta1};
 
 /// Why a CRD could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +49,10 @@ pub enum CrdError {
 
 /// Every CRD, sanitised, in the order of their names.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    let mut crds = vec![MachineProvider::crd(), Machine::crd()];
+    let mut crds = vec![
+        versions::in_two_versions(MachineProvider::crd(), v1beta1::MachineProvider::crd()),
+        versions::in_two_versions(Machine::crd(), v1beta1::Machine::crd()),
+    ];
     crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     crds.iter_mut().for_each(sanitize);
     crds.iter_mut().for_each(born_not_ready);
@@ -111,7 +115,7 @@ fn schemas(crd: &CustomResourceDefinition) -> impl Iterator<Item = (&str, &JSONS
 }
 
 /// The value with sorted keys, and with whole numbers written as such.
-fn canonical(value: Value) -> Value {
+pub(crate) fn canonical(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.into_iter().collect();

@@ -6,6 +6,7 @@
 
 pub mod machine;
 pub mod machine_provider;
+pub mod v1beta1;
 
 use kube::core::Rule;
 
