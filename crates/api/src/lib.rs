@@ -3,6 +3,7 @@
 //! Types here say what a manifest may look like; what it means is left to the domain model in
 //! `machinist-core`. There is no I/O, no client and no async runtime in this crate.
 
+pub mod admission;
 pub mod conditions;
 pub mod convert;
 pub mod crds;

@@ -13,11 +13,14 @@ mod concept;
 mod kept;
 mod machine;
 mod machine_provider;
+mod review;
 #[cfg(test)]
 mod tests;
 mod value;
 
 use serde_json::{Map, Value};
+
+pub use review::answer_conversion;
 
 use crate::vitistack::{GROUP, VERSION as V1ALPHA1, v1beta1::VERSION as V1BETA1};
 use concept::{Direction, KindTable};

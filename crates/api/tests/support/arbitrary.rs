@@ -173,6 +173,17 @@ fn integer(schema: &Value, dice: &mut Dice) -> Value {
 }
 
 fn text(schema: &Value, dice: &mut Dice) -> Value {
+    // Finding what fits costs more than everything else.
+    thread_local!(static FITTING: RefCell<HashMap<String, Vec<&'static str>>> = RefCell::default());
+    let fitting = FITTING.with_borrow_mut(|known| {
+        let found = known.entry(schema.to_string());
+        found.or_insert_with(|| fitting(schema)).clone()
+    });
+    assert!(!fitting.is_empty(), "no text fits {schema}");
+    json!(fitting[dice.below(fitting.len())])
+}
+
+fn fitting(schema: &Value) -> Vec<&'static str> {
     let pattern = schema["pattern"]
         .as_str()
         .map(|text| Regex::new(text).unwrap());
