@@ -229,7 +229,24 @@ pub(crate) struct Operator {
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR:PORT")]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
+    pub(crate) webhook: Webhook,
+    #[command(flatten)]
     pub(crate) data: DataDir,
+}
+
+/// Where webhooks are served, and how the API server reaches them.
+#[derive(Debug, Args)]
+pub(crate) struct Webhook {
+    /// Where conversion and admission webhooks are served, with TLS
+    #[arg(long, default_value = "127.0.0.1:9443", value_name = "ADDR:PORT")]
+    pub(crate) webhook_listen: SocketAddr,
+    /// Where the authority of the webhooks' certificate is kept [default: in the data directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) webhook_cert_dir: Option<PathBuf>,
+    /// URL at which the API server reaches the webhooks [default: in a pod the service
+    /// vitistack-conversion-webhook, else where they are served]
+    #[arg(long, value_name = "URL")]
+    pub(crate) webhook_url: Option<String>,
 }
 
 #[cfg(test)]

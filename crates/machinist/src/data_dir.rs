@@ -70,6 +70,11 @@ impl DataDir {
         self.root.join("pki")
     }
 
+    /// Where the authority of the webhooks is kept.
+    pub(crate) fn webhook(&self) -> PathBuf {
+        self.root.join("webhook")
+    }
+
     pub(crate) fn qemu(&self) -> PathBuf {
         self.root.join("qemu")
     }

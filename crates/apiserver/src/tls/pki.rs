@@ -98,6 +98,45 @@ impl Pki {
         })
     }
 
+    /// Reads the authority in a directory, or makes one there, for a server whose clients show no
+    /// certificates; there is no administrator.
+    ///
+    /// # Errors
+    /// When files cannot be read or written, or when what they hold is not what was written.
+    pub fn load_or_create_authority(dir: &Path) -> Result<Self, PkiError> {
+        files::private_dir(dir)?;
+        let (ca_cert, ca_key) = authority(dir)?;
+        Ok(Self {
+            ca_cert,
+            ca_key,
+            admin_cert: String::new(),
+            admin_key: String::new(),
+            names: Vec::new(),
+            server_lifetime: SERVER_LIFETIME,
+            proxies: None,
+        })
+    }
+
+    /// TLS for a server at an address, with a certificate that renews itself and for anybody.
+    ///
+    /// # Errors
+    /// When no certificate can be made.
+    pub fn anonymous_config(&self, address: SocketAddr) -> Result<Arc<ServerConfig>, PkiError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(self.serving(address)?));
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+    fn serving(&self, address: SocketAddr) -> Result<Serving, PkiError> {
+        let pki = self.clone();
+        let make = move |lifetime| pki.server_certificate(address, lifetime);
+        Serving::new(self.server_lifetime, Box::new(make))
+    }
+
     /// How long a certificate of the server lasts; it is renewed after two thirds of that.
     #[must_use]
     pub fn with_server_lifetime(mut self, lifetime: Duration) -> Self {
@@ -171,13 +210,10 @@ impl Pki {
         trust: &Trust,
     ) -> Result<Arc<ServerConfig>, PkiError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let pki = self.clone();
-        let make = move |lifetime| pki.server_certificate(address, lifetime);
-        let serving = Serving::new(self.server_lifetime, Box::new(make))?;
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_client_cert_verifier(trust.handshake())
-            .with_cert_resolver(Arc::new(serving));
+            .with_cert_resolver(Arc::new(self.serving(address)?));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }

@@ -1,0 +1,121 @@
+//! The webhooks on a socket: TLS with a certificate of our own authority, which renews itself.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use axum::{
+    Json, Router,
+    extract::DefaultBodyLimit,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use machinist_api::{admission, names::CONVERSION_PATH};
+use machinist_apiserver::Pki;
+use serde_json::Value;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    task::JoinHandle,
+};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+use super::answer;
+use crate::failure::{self, Outcome};
+
+/// A review may hold a whole page of objects.
+const LARGEST_REVIEW: usize = 64 << 20;
+/// A client that does not finish its handshake holds up nobody else.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Serves the webhooks until the task is aborted.
+pub(crate) fn serve(listener: TcpListener, pki: &Pki) -> Outcome<JoinHandle<()>> {
+    let address = listener
+        .local_addr()
+        .map_err(|e| failure::internal("could not read the address", e))?;
+    let tls = pki
+        .anonymous_config(address)
+        .map_err(|e| failure::configuration("could not prepare the webhooks' certificate", e))?;
+    let (sender, connections) = mpsc::channel(16);
+    let accepting = tokio::spawn(accept(listener, TlsAcceptor::from(tls), sender));
+    let listener = Listener {
+        address,
+        connections,
+        accepting,
+    };
+    let routes = Router::new()
+        .route(CONVERSION_PATH, post(convert))
+        .route(admission::PATH, post(admit))
+        .layer(DefaultBodyLimit::max(LARGEST_REVIEW));
+    Ok(tokio::spawn(async move {
+        if let Err(error) = axum::serve(listener, routes).await {
+            tracing::error!(%error, "webhook server ended");
+        }
+    }))
+}
+
+async fn convert(Json(review): Json<Value>) -> Response {
+    respond(CONVERSION_PATH, &review)
+}
+
+async fn admit(Json(review): Json<Value>) -> Response {
+    respond(admission::PATH, &review)
+}
+
+fn respond(path: &str, review: &Value) -> Response {
+    match answer(path, review) {
+        Ok(answer) => Json(answer).into_response(),
+        Err(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+    }
+}
+
+type Connection = (TlsStream<TcpStream>, SocketAddr);
+
+/// Connections whose handshake is done.
+struct Listener {
+    address: SocketAddr,
+    connections: mpsc::Receiver<Connection>,
+    accepting: JoinHandle<()>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+impl axum::serve::Listener for Listener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> Connection {
+        match self.connections.recv().await {
+            Some(connection) => connection,
+            // The sender lives as long as the task that this owns.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}
+
+async fn accept(listener: TcpListener, tls: TlsAcceptor, sender: mpsc::Sender<Connection>) {
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: it passes when connections end.
+                tracing::warn!(%error, "a connection to a webhook could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let (tls, sender) = (tls.clone(), sender.clone());
+        tokio::spawn(async move {
+            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+                let _ = sender.send((stream, peer)).await;
+            }
+        });
+    }
+}
