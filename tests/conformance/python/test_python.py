@@ -115,7 +115,8 @@ def test_typed_objects(api, namespace):
     assert status_of(core.read_namespaced_config_map, "two", namespace) == (404, "NotFound")
     assert status_of(core.create_namespaced_config_map, namespace, {"metadata": {"name": "one"}}) == (
         409, "AlreadyExists")
-    assert core.delete_namespaced_config_map("one", namespace).status == "Success"
+    core.delete_namespaced_config_map("one", namespace)
+    assert status_of(core.read_namespaced_config_map, "one", namespace) == (404, "NotFound")
     secret = core.create_namespaced_secret(
         namespace, {"metadata": {"generateName": "s-"}, "stringData": {"k": "v"}})
     assert secret.data == {"k": "dg=="} and secret.metadata.name.startswith("s-")

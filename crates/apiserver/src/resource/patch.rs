@@ -47,7 +47,8 @@ impl Core {
     ) -> Result<Written, ApiError> {
         self.modify(at, part, options, |live| {
             let lists = Lists::of(&at.kind);
-            let patched = patch::apply_patch(how, lists, live, body).map_err(|e| patch_error(&e))?;
+            let patched =
+                patch::apply_patch(how, lists, live, body).map_err(|e| patch_error(&e))?;
             check_patched(at, how, body, patched, live, options).map(Proposal::Object)
         })
         .await

@@ -54,8 +54,9 @@ impl Core {
         };
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                let patched = patch::apply_patch(how, Lists::of(&at.kind), &view(paths, live), body)
-                    .map_err(|error| ApiError::bad_request(error.to_string()))?;
+                let patched =
+                    patch::apply_patch(how, Lists::of(&at.kind), &view(paths, live), body)
+                        .map_err(|error| ApiError::bad_request(error.to_string()))?;
                 check_version(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })

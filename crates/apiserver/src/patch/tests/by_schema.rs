@@ -89,7 +89,11 @@ fn lists_merge_as_the_schema_says() {
             json!([{"port": 1, "protocol": "TCP"}]),
             json!([{"port": 1, "protocol": "TCP"}]),
         ),
-        ("/spec/tolerations", json!([{"key": "b"}]), json!([{"key": "b"}])),
+        (
+            "/spec/tolerations",
+            json!([{"key": "b"}]),
+            json!([{"key": "b"}]),
+        ),
         ("/spec/zones", json!(["c"]), json!(["c", "a", "b"])),
         (
             "/spec/pools/p",

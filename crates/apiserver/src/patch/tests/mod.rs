@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MAX_JSON_PATCH_OPERATIONS, Lists, PatchKind, merge_patch};
+use super::{Lists, MAX_JSON_PATCH_OPERATIONS, PatchKind, merge_patch};
 use crate::patch::PatchError;
 use crate::registry::Strategic;
 use crate::schema::Schema;
