@@ -16,6 +16,7 @@ use crate::{
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
+    webhook,
 };
 
 /// Opens the address to serve at. It comes before the start: an address that is taken must not
@@ -82,6 +83,8 @@ impl ControlPlane {
                 crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
+                converters: webhook::converters(),
+                services: Some(webhook::services()),
                 signing_key: Some(signing_key),
                 audit,
                 strategic: vec![ironcore_patches()],
@@ -96,6 +99,7 @@ impl ControlPlane {
                 })?
         };
         let client = kube::Client::new(server.service(Identity::admin()), "default");
+        webhook::configure_embedded(&client).await?;
         let (shutdown, _) = watch::channel(false);
         let downloads = Downloads::default();
         let engine = Engine {

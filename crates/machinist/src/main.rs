@@ -16,6 +16,7 @@ mod logging;
 mod manifests;
 mod progress;
 mod staged_restore;
+mod webhook;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,8 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{await_condition, conditions::is_crd_established},
 };
+use machinist_api::names::{SYSTEM_NAMESPACE, WEBHOOK_SERVICE};
+use machinist_apiserver::{Pki, tls};
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
 
 use super::up::interrupted;
@@ -19,6 +21,7 @@ use crate::{
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
+    webhook::{self, Place},
 };
 
 /// Runs it until it is told to end.
@@ -33,8 +36,11 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .apiserver_version()
         .await
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
+    let webhook = Served::start(&flags.webhook, &dir).await?;
+    // First, because a CRD must not name both a service and a URL while it changes from one to the other.
+    webhook::install(&client, &webhook.place, &webhook.authority).await?;
     if flags.install_crds {
-        install_crds(&client).await?;
+        install_crds(&client, &webhook).await?;
     }
     let metrics = Metrics::default();
     let readiness = Readiness::default();
@@ -49,6 +55,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     };
     let outcome = engine.run(interrupted()).await;
     health.abort();
+    webhook.task.abort();
     outcome.map_err(|e| failure::refused("the engine ended", e))
 }
 
@@ -68,11 +75,57 @@ async fn cluster(kubeconfig: Option<&Path>) -> Outcome<Config> {
     }
 }
 
-async fn install_crds(client: &Client) -> Outcome {
+/// The webhooks, and what an API server must know to ask them.
+struct Served {
+    place: Place,
+    authority: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Served {
+    async fn start(flags: &cli::Webhook, dir: &DataDir) -> Outcome<Served> {
+        let certificates = flags.webhook_cert_dir.clone();
+        let certificates = certificates.unwrap_or_else(|| dir.webhook());
+        let names = ["", ".svc", ".svc.cluster.local"]
+            .map(|end| format!("{WEBHOOK_SERVICE}.{SYSTEM_NAMESPACE}{end}"));
+        let host = flags.webhook_url.as_deref().and_then(|url| {
+            let url: axum::http::Uri = url.parse().ok()?;
+            url.host()
+                .map(|host| host.trim_matches(['[', ']']).to_owned())
+        });
+        let pki = Pki::load_or_create_authority(&certificates)
+            .map_err(|e| failure::configuration("could not prepare the webhooks' authority", e))?
+            .with_names(names.into_iter().chain(host));
+        let listener = tls::bind(&flags.webhook_listen.to_string())
+            .await
+            .map_err(|e| {
+                failure::configuration("could not listen for webhooks", e)
+                    .hint("Give another --webhook-listen ADDR:PORT, or stop what uses this one.")
+            })?;
+        let address = listener
+            .local_addr()
+            .map_err(|e| failure::internal("could not read the address", e))?;
+        let in_pod = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+        let place = match &flags.webhook_url {
+            Some(url) => Place::Url(url.clone()),
+            None if in_pod => Place::Service,
+            None => Place::Url(format!("https://{address}")),
+        };
+        tracing::info!(%address, ?place, "webhooks are served");
+        Ok(Served {
+            place,
+            authority: pki.ca_certificate().to_owned(),
+            task: webhook::serve(listener, &pki)?,
+        })
+    }
+}
+
+async fn install_crds(client: &Client, webhook: &Served) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    for crd in machinist_api::crds::crds() {
+    for mut crd in machinist_api::crds::crds() {
         let name = crd.name_any();
+        webhook::point(&mut crd, &webhook.place, &webhook.authority);
         api.patch(&name, &params, &Patch::Apply(&crd))
             .await
             .map_err(|e| failure::refused(format!("could not install {name}"), e))?;

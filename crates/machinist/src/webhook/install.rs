@@ -55,7 +55,7 @@ impl Place {
 
 /// The rules that need a parser, as a configuration. A server that cannot reach them goes on: what
 /// a schema and CEL can say is enforced without us, and nobody's writes wait for us.
-pub(crate) fn admission_configuration(
+fn admission_configuration(
     place: &Place,
     authority: Option<&str>,
 ) -> ValidatingWebhookConfiguration {
@@ -93,31 +93,63 @@ pub(crate) fn admission_configuration(
     }
 }
 
+/// Tells the server in this process, which answers for the service itself.
+pub(crate) async fn configure_embedded(client: &Client) -> Outcome {
+    configure_admission(client, &Place::Service, None).await
+}
+
 /// Points the installed CRDs and our configuration of admission webhooks to the webhooks.
 pub(crate) async fn install(client: &Client, place: &Place, authority: &str) -> Outcome {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let mut config = json!({
-        "caBundle": ByteString(authority.as_bytes().to_vec()),
-        "service": place.service(CONVERSION_PATH),
-        "url": place.url(CONVERSION_PATH),
-    });
-    for crd in crds().into_iter().filter(|crd| crd.spec.conversion.is_some()) {
+    for crd in crds()
+        .into_iter()
+        .filter(|crd| crd.spec.conversion.is_some())
+    {
         let name = crd.name_any();
-        let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": config.take()}}}});
-        config = patch["spec"]["conversion"]["webhook"]["clientConfig"].clone();
+        let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": {
+            "caBundle": ByteString(authority.as_bytes().to_vec()),
+            "service": place.service(CONVERSION_PATH),
+            "url": place.url(CONVERSION_PATH),
+        }}}}});
         let params = PatchParams::default();
-        match definitions.patch(&name, &params, &Patch::Merge(&patch)).await {
+        match definitions
+            .patch(&name, &params, &Patch::Merge(&patch))
+            .await
+        {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.code == 404 => {
-                tracing::warn!(crd = name, "is not installed: its versions are not converted");
+                tracing::debug!(crd = name, "is not installed");
             }
             Err(e) => {
-                return Err(failure::refused(format!("could not point {name} to its webhook"), e));
+                return Err(failure::refused(
+                    format!("could not point {name} to its webhook"),
+                    e,
+                ));
             }
         }
     }
+    configure_admission(client, place, Some(authority)).await
+}
+
+/// A CRD that says where its webhook is, if it has one.
+pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority: &str) {
+    let webhook = crd
+        .spec
+        .conversion
+        .as_mut()
+        .and_then(|c| c.webhook.as_mut());
+    if let Some(config) = webhook.and_then(|webhook| webhook.client_config.as_mut()) {
+        config.ca_bundle = Some(ByteString(authority.as_bytes().to_vec()));
+        config.url = place.url(CONVERSION_PATH);
+        if config.url.is_some() {
+            config.service = None;
+        }
+    }
+}
+
+async fn configure_admission(client: &Client, place: &Place, authority: Option<&str>) -> Outcome {
     let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
-    let configuration = admission_configuration(place, Some(authority));
+    let configuration = admission_configuration(place, authority);
     let params = PatchParams::apply(MANAGER).force();
     configurations
         .patch(CONFIGURATION, &params, &Patch::Apply(&configuration))

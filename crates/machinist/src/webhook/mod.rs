@@ -20,7 +20,7 @@ use machinist_apiserver::{
 };
 use serde_json::Value;
 
-pub(crate) use install::{Place, admission_configuration, install};
+pub(crate) use install::{Place, configure_embedded, install, point};
 pub(crate) use serve::serve;
 
 /// Answers a review that was posted to a path; an error is a sentence.

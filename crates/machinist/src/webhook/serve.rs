@@ -3,15 +3,15 @@
 use std::{io, net::SocketAddr, time::Duration};
 
 use axum::{
-    Json, Router,
+    Router,
+    body::Bytes,
     extract::DefaultBodyLimit,
-    http::StatusCode,
+    http::{StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
     routing::post,
 };
 use machinist_api::{admission, names::CONVERSION_PATH};
 use machinist_apiserver::Pki;
-use serde_json::Value;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
@@ -53,17 +53,20 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki) -> Outcome<JoinHandle<()>>
     }))
 }
 
-async fn convert(Json(review): Json<Value>) -> Response {
+async fn convert(review: Bytes) -> Response {
     respond(CONVERSION_PATH, &review)
 }
 
-async fn admit(Json(review): Json<Value>) -> Response {
+async fn admit(review: Bytes) -> Response {
     respond(admission::PATH, &review)
 }
 
-fn respond(path: &str, review: &Value) -> Response {
-    match answer(path, review) {
-        Ok(answer) => Json(answer).into_response(),
+fn respond(path: &str, review: &[u8]) -> Response {
+    let answered = serde_json::from_slice(review)
+        .map_err(|error| format!("the review is not JSON: {error}"))
+        .and_then(|review| answer(path, &review));
+    match answered {
+        Ok(answer) => ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response(),
         Err(why) => (StatusCode::BAD_REQUEST, why).into_response(),
     }
 }
