@@ -1,0 +1,289 @@
+//! Our own kinds in both of their versions, on the embedded server, which converts in the process,
+//! and on a real one, which asks a webhook: every answer is equal.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::both::{Peer, assert_same};
+use common::hooks::{Behaviour, Hooks};
+use common::real::Real;
+use machinist_apiserver::{ApiServer, Converter, Converters, Identity, Options, Store};
+use serde_json::{Value, json};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const ALPHA: &str = "/apis/vitistack.io/v1alpha1/namespaces/default";
+const BETA: &str = "/apis/vitistack.io/v1beta1/namespaces/default";
+
+fn convert(object: &mut Value, version: &str) {
+    *object = machinist_api::convert::convert(object, version).unwrap();
+}
+
+struct InProcess;
+
+impl Converter for InProcess {
+    fn convert(&self, object: &mut Value, api_version: &str) -> Result<(), String> {
+        convert(object, api_version);
+        Ok(())
+    }
+}
+
+fn manifest(name: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/tests/manifests");
+    let text = fs::read_to_string(folder.join(name)).unwrap();
+    let mut manifest: Value = serde_saphyr::from_str(&text).unwrap();
+    manifest.as_object_mut().unwrap().remove("status");
+    manifest["metadata"]["namespace"] = "default".into();
+    manifest
+}
+
+struct Stage {
+    peer: Peer,
+    transcript: Vec<(String, Value)>,
+}
+
+impl Stage {
+    async fn call(&mut self, line: &str, body: Value) -> Value {
+        let given = (!body.is_null()).then_some(&body);
+        let answer = self.peer.call(line, given).await;
+        let line = format!("{}. {line}", self.transcript.len());
+        self.transcript.push((line, answer.masked()));
+        answer.body
+    }
+
+    async fn get(&mut self, line: &str) -> Value {
+        self.call(line, Value::Null).await
+    }
+}
+
+/// Installs the definitions of the two kinds, and waits until both versions are served.
+async fn define(peer: &Peer, client_config: Option<&Value>) {
+    for crd in machinist_api::crds() {
+        let mut crd = serde_json::to_value(crd).unwrap();
+        if crd["spec"]["conversion"].is_null() {
+            continue;
+        }
+        if let Some(config) = client_config {
+            crd["spec"]["conversion"]["webhook"]["clientConfig"] = config.clone();
+        }
+        let name = crd["metadata"]["name"].as_str().unwrap();
+        let line = format!("PATCH+apply {DEFINITIONS}/{name}?fieldManager=test&force=true");
+        peer.ok(&line, Some(&crd)).await;
+    }
+    for path in [ALPHA, BETA] {
+        for plural in ["machines", "machineproviders"] {
+            let served = async {
+                while peer.call(&format!("GET {path}/{plural}"), None).await.code != 200 {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            };
+            tokio::time::timeout(common::PATIENCE, served)
+                .await
+                .expect("the kind is served");
+        }
+    }
+}
+
+async fn life(stage: &mut Stage) {
+    for (name, plural, object) in [
+        ("machine-a-full.yaml", "machines", "web-server-01"),
+        ("machine-b-full.yaml", "machines", "web-server-02"),
+        ("provider-a-full.yaml", "machineproviders", ""),
+        ("provider-b-full.yaml", "machineproviders", "proxmox-oslo"),
+    ] {
+        let manifest = manifest(name);
+        let given = manifest["metadata"]["name"].as_str().unwrap().to_owned();
+        let object = if object.is_empty() {
+            given.as_str()
+        } else {
+            object
+        };
+        assert_eq!(given, object, "{name}");
+        let written = stage
+            .call(
+                &format!("POST {ALPHA}/{plural}?fieldManager=a"),
+                manifest.clone(),
+            )
+            .await;
+        assert_eq!(written["apiVersion"], "vitistack.io/v1alpha1", "{written}");
+        let beta = stage.get(&format!("GET {BETA}/{plural}/{object}")).await;
+        assert_eq!(beta["apiVersion"], "vitistack.io/v1beta1", "{beta}");
+        let alpha = stage.get(&format!("GET {ALPHA}/{plural}/{object}")).await;
+        assert_eq!(alpha["spec"], written["spec"]);
+        // Written back in the other version as it was read, it is what it was.
+        let put = stage
+            .call(
+                &format!("PUT {BETA}/{plural}/{object}?fieldManager=b"),
+                beta.clone(),
+            )
+            .await;
+        assert_eq!(put["spec"], beta["spec"], "{put}");
+        let alpha = stage.get(&format!("GET {ALPHA}/{plural}/{object}")).await;
+        assert_eq!(alpha["spec"], written["spec"], "{alpha}");
+    }
+    let mut other = manifest("provider-v1beta1.yaml");
+    other["metadata"]["name"] = "proxmox-bergen".into();
+    for (plural, manifest) in [
+        ("machines", manifest("machine-v1beta1.yaml")),
+        ("machineproviders", other),
+    ] {
+        let object = manifest["metadata"]["name"].as_str().unwrap().to_owned();
+        let written = stage
+            .call(
+                &format!("POST {BETA}/{plural}?fieldManager=b"),
+                manifest.clone(),
+            )
+            .await;
+        assert_eq!(written["spec"], manifest["spec"], "{written}");
+        stage.get(&format!("GET {ALPHA}/{plural}/{object}")).await;
+        // A change in the other version, elsewhere, keeps what that version cannot say.
+        let patch = json!({"metadata": {"labels": {"changed": "yes"}}});
+        stage
+            .call(
+                &format!("PATCH+merge {ALPHA}/{plural}/{object}?fieldManager=a"),
+                patch,
+            )
+            .await;
+        let beta = stage.get(&format!("GET {BETA}/{plural}/{object}")).await;
+        assert_eq!(beta["spec"], manifest["spec"], "{beta}");
+    }
+    for path in [ALPHA, BETA] {
+        stage.get(&format!("GET {path}/machines")).await;
+        stage.get(&format!("GET {path}/machineproviders")).await;
+        stage
+            .get(&format!("GET {path}/machines?watch=1&timeoutSeconds=1"))
+            .await;
+    }
+}
+
+async fn changes(stage: &mut Stage) {
+    let one = format!("{BETA}/machines/web-server-02");
+    let stop = json!({"spec": {"powerState": "Stopped", "resources": {"memory": "16Gi"}}});
+    stage
+        .call(&format!("PATCH+merge {one}?fieldManager=b"), stop)
+        .await;
+    let alpha = stage
+        .get(&format!("GET {ALPHA}/machines/web-server-02"))
+        .await;
+    assert_eq!(alpha["spec"]["powerState"], "Stopped");
+    assert_eq!(alpha["spec"]["memory"], 17_179_869_184_u64, "{alpha}");
+    assert!(
+        alpha["spec"]["storage"].is_object(),
+        "the disks were not changed: {alpha}"
+    );
+    // Status, as the engine writes it.
+    let status = json!({"status": {
+        "phase": "Running", "observedGeneration": 1, "ipAddresses": ["10.0.0.1"], "memory": 1 << 30,
+        "privateIPAddresses": ["10.0.0.1"], "addresses": {"internal": ["10.0.0.1"]},
+    }});
+    let line = format!("PATCH+merge {ALPHA}/machines/web-server-02/status?fieldManager=engine");
+    stage.call(&line, status).await;
+    let beta = stage.get(&format!("GET {one}")).await;
+    assert_eq!(beta["status"]["memory"], "1Gi", "{beta}");
+    // Two appliers, each in its own version.
+    let apply = |version: &str, spec: Value| {
+        json!({
+            "apiVersion": format!("vitistack.io/{version}"), "kind": "Machine",
+            "metadata": {"name": "applied"}, "spec": spec,
+        })
+    };
+    let beta = apply(
+        "v1beta1",
+        json!({"providerRef": {"name": "p"}, "resources": {"memory": "4Gi"}, "disks": [{"name": "root", "size": "20Gi"}]}),
+    );
+    stage
+        .call(
+            &format!("PATCH+apply {BETA}/machines/applied?fieldManager=x"),
+            beta.clone(),
+        )
+        .await;
+    let alpha = apply(
+        "v1alpha1",
+        json!({"tags": {"team": "a"}, "disks": [{"name": "more", "sizeGB": 5}]}),
+    );
+    stage
+        .call(
+            &format!("PATCH+apply {ALPHA}/machines/applied?fieldManager=y"),
+            alpha,
+        )
+        .await;
+    let both = stage.get(&format!("GET {BETA}/machines/applied")).await;
+    assert_eq!(both["spec"]["tags"]["team"], "a", "{both}");
+    assert_eq!(
+        both["spec"]["disks"].as_array().map(Vec::len),
+        Some(2),
+        "{both}"
+    );
+    stage
+        .call(
+            &format!("PATCH+apply {BETA}/machines/applied?fieldManager=x"),
+            beta,
+        )
+        .await;
+    stage.get(&format!("GET {ALPHA}/machines/applied")).await;
+    // What v1beta1 refuses, in the same words.
+    for spec in [
+        json!({}),
+        json!({"providerRef": {"name": "p"}, "providerSelector": {"type": "aws", "region": "us-west-2"}}),
+        json!({"providerSelector": {"type": "aws", "region": "us-west-2"}}),
+        json!({"providerRef": {"name": "p"}, "image": {"id": "a", "url": "b"}}),
+        json!({"providerRef": {"name": "p"}, "disks": [{"name": "a", "role": "Boot", "size": "1Mi"}, {"name": "b", "role": "Boot"}]}),
+        json!({"providerRef": {"name": "p"}, "resources": {"memory": "much", "cpu": {"cores": 0}}}),
+    ] {
+        let mut machine = apply("v1beta1", spec);
+        machine["metadata"]["name"] = "refused".into();
+        let refused = stage.call(&format!("POST {BETA}/machines"), machine).await;
+        assert_eq!(refused["reason"], "Invalid", "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_server_serves_both_versions_the_same() {
+    let mut converters = Converters::new();
+    for kind in machinist_api::convert::CONVERTIBLE_KINDS {
+        let name = ("vitistack.io".to_owned(), (*kind).to_owned());
+        converters.insert(name, Arc::new(InProcess));
+    }
+    let options = Options {
+        converters,
+        ..Options::default()
+    };
+    let server = ApiServer::new(Store::memory(), options).await.unwrap();
+    let client = kube::Client::new(server.service(Identity::admin()), "default");
+    let mut ours = Stage {
+        peer: Peer {
+            name: "embedded",
+            client,
+        },
+        transcript: Vec::new(),
+    };
+    define(&ours.peer, None).await;
+    life(&mut ours).await;
+    changes(&mut ours).await;
+    let Some(real) = Real::start().await else {
+        return;
+    };
+    let hooks = Hooks::start().await;
+    hooks.at("/convert", Behaviour::Convert(convert));
+    let mut theirs = Stage {
+        peer: Peer {
+            name: "real",
+            client: real.client.clone(),
+        },
+        transcript: Vec::new(),
+    };
+    define(&theirs.peer, Some(&hooks.client_config("/convert"))).await;
+    life(&mut theirs).await;
+    changes(&mut theirs).await;
+    assert_same(&ours.transcript, &theirs.transcript);
+}
