@@ -5,6 +5,7 @@
 
 pub mod conditions;
 pub mod crds;
+pub mod kupenstack;
 pub mod names;
 pub mod quantity;
 mod schema;
