@@ -8,6 +8,7 @@ pub mod crds;
 pub mod kupenstack;
 pub mod names;
 pub mod quantity;
+pub mod reference;
 mod schema;
 pub mod vitistack;
 mod wire_enum;
