@@ -40,7 +40,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     // First, because a CRD must not name both a service and a URL while it changes from one to the other.
     webhook::install(&client, &webhook.place, &webhook.authority).await?;
     if flags.install_crds {
-        install_crds(&client, &webhook).await?;
+        install_crds(&client, flags.definitions, &webhook).await?;
     }
     let metrics = Metrics::default();
     let readiness = Readiness::default();
@@ -120,15 +120,20 @@ impl Served {
     }
 }
 
-async fn install_crds(client: &Client, webhook: &Served) -> Outcome {
+/// Applies every definition, then waits for all of them: the cluster works on them side by side.
+async fn install_crds(client: &Client, flags: cli::Definitions, webhook: &Served) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    for mut crd in machinist_api::crds::crds() {
+    let mut crds = machinist_api::crds::crds_with(flags.into());
+    for crd in &mut crds {
         let name = crd.name_any();
-        webhook::point(&mut crd, &webhook.place, &webhook.authority);
-        api.patch(&name, &params, &Patch::Apply(&crd))
+        webhook::point(crd, &webhook.place, &webhook.authority);
+        api.patch(&name, &params, &Patch::Apply(crd))
             .await
             .map_err(|e| failure::refused(format!("could not install {name}"), e))?;
+    }
+    for crd in &crds {
+        let name = crd.name_any();
         await_condition(api.clone(), &name, is_crd_established())
             .await
             .map_err(|e| failure::refused(format!("{name} is not served"), e))?;
