@@ -8,6 +8,7 @@
 )]
 
 pub mod admission;
+pub mod build;
 pub mod conditions;
 pub mod convert;
 pub mod crds;
@@ -16,6 +17,7 @@ pub mod names;
 pub mod quantity;
 pub mod reference;
 mod schema;
+pub mod unstructured;
 pub mod vitistack;
 mod wire_enum;
 

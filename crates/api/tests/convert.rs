@@ -245,7 +245,7 @@ fn each_shape_becomes_the_one_shape() {
         ),
         (
             json!({"userData": "#!/bin/sh", "sshKeys": ["k"]}),
-            json!({"cloudInit": {"userData": "#!/bin/sh"}, "sshKeys": ["k"]}),
+            json!({"cloudInit": {"type": "noCloud", "userData": "#!/bin/sh"}, "sshKeys": ["k"]}),
         ),
     ] {
         let up = convert(&machine(ALPHA, alpha), BETA).unwrap();

@@ -106,6 +106,9 @@ fn down(beta: &Fields) -> Fields {
     alpha
 }
 
+/// How first-boot data reaches a guest unless it is said; servers fill it in, in both versions.
+const USUAL: &str = "noCloud";
+
 fn init_up(alpha: &Fields) -> Fields {
     let mut init = object(alpha, "cloudInit").unwrap_or_default();
     if !init.contains_key("userData") {
@@ -113,20 +116,23 @@ fn init_up(alpha: &Fields) -> Fields {
     }
     let mut beta = Fields::new();
     if !init.is_empty() || alpha.contains_key("cloudInit") {
+        init.entry("type").or_insert(USUAL.into());
         beta.insert("cloudInit".to_owned(), Value::Object(init));
     }
     beta
 }
 
 fn init_down(beta: &Fields) -> Fields {
-    let Some(init) = object(beta, "cloudInit") else {
+    let Some(mut init) = object(beta, "cloudInit") else {
         return Fields::new();
     };
-    // Plain user data has a field of its own.
-    if init.len() == 1 && init.contains_key("userData") {
-        return init;
-    }
+    init.entry("type").or_insert(USUAL.into());
     let mut alpha = Fields::new();
-    alpha.insert("cloudInit".to_owned(), Value::Object(init));
+    // Plain user data has a field of its own.
+    if init.len() == 2 && init["type"] == USUAL && init.contains_key("userData") {
+        copy(&init, &mut alpha, &[("userData", "userData")]);
+    } else {
+        alpha.insert("cloudInit".to_owned(), Value::Object(init));
+    }
     alpha
 }
