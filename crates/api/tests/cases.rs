@@ -1,56 +1,28 @@
-//! The cases in `tests/cases`, as far as CEL decides them; the schema's part needs a server.
+//! The table of cases, as far as CEL and defaults decide them; the schema's part needs a server.
 #![allow(
     clippy::unwrap_used,
-    clippy::panic,
     reason = "a failed assumption in a test is a failed test"
 )]
 
+mod table;
+
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use kube_cel::{CompiledSchema, Validator, apply_defaults, compile_schema};
-use serde::Deserialize;
 use serde_json::Value;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    name: String,
-    kind: String,
-    expect: Expect,
-    by: Option<By>,
-    manifest: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Expect {
-    Accept,
-    Reject(String),
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum By {
-    Cel,
-    Schema,
-}
+use table::{By, Case, Expect};
 
 struct Kind {
     schema: Value,
     compiled: CompiledSchema,
 }
 
-fn kinds() -> BTreeMap<String, Kind> {
-    machinist_api::crds()
-        .into_iter()
-        .map(|crd| {
-            let schema = &crd.spec.versions[0]
-                .schema
-                .as_ref()
-                .unwrap()
-                .open_api_v3_schema;
+/// Every served schema, by `apiVersion` and kind.
+fn kinds() -> BTreeMap<(String, String), Kind> {
+    let mut kinds = BTreeMap::new();
+    for crd in machinist_api::crds() {
+        for version in &crd.spec.versions {
+            let schema = &version.schema.as_ref().unwrap().open_api_v3_schema;
             let schema = serde_json::to_value(schema).unwrap();
             let compiled = compile_schema(&schema);
             assert!(
@@ -58,82 +30,67 @@ fn kinds() -> BTreeMap<String, Kind> {
                 "{:?}",
                 compiled.compilation_errors()
             );
-            (crd.spec.names.kind, Kind { schema, compiled })
-        })
-        .collect()
+            let api_version = format!("{}/{}", crd.spec.group, version.name);
+            let kind = crd.spec.names.kind.clone();
+            kinds.insert((api_version, kind), Kind { schema, compiled });
+        }
+    }
+    kinds
 }
 
-fn cases(folder: &str) -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(folder);
-    let mut cases = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        let read: Vec<Case> = serde_saphyr::from_str(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        cases.extend(read);
-    }
-    cases
+fn kind_of<'a>(kinds: &'a BTreeMap<(String, String), Kind>, manifest: &Value) -> &'a Kind {
+    let part = |name: &str| manifest[name].as_str().unwrap().to_owned();
+    &kinds[&(part("apiVersion"), part("kind"))]
 }
 
 /// What CEL has against a manifest, all messages in one text.
-fn objections(kind: &Kind, manifest: &Value) -> String {
+fn objections(kind: &Kind, manifest: &Value, before: Option<&Value>) -> String {
     let manifest = apply_defaults(&kind.schema, manifest);
-    match Validator::new().validate_compiled(&kind.compiled, &manifest, None) {
+    let before = before.map(|before| apply_defaults(&kind.schema, before));
+    match Validator::new().validate_compiled(&kind.compiled, &manifest, before.as_ref()) {
         Ok(()) => String::new(),
         Err(errors) => errors.to_string(),
     }
 }
 
-#[test]
-fn cel_decides_as_the_cases_say() {
-    let kinds = kinds();
-    let mut wrong = Vec::new();
-    let mut decided = 0;
-    for case in cases("cases") {
-        let said = objections(&kinds[&case.kind], &case.manifest);
-        let right = match (&case.expect, &case.by) {
-            (Expect::Accept, None) => said.is_empty(),
-            (Expect::Reject(message), Some(By::Cel)) => said.contains(message.as_str()),
-            (Expect::Reject(_), Some(By::Schema)) => continue,
-            _ => panic!("{}: `by` goes with reject, and reject with `by`", case.name),
-        };
-        decided += 1;
-        if !right {
-            wrong.push(format!("{} {}: {said:?}", case.kind, case.name));
+/// What is wrong with the verdict on a case; nothing when the case is not CEL's to decide.
+fn wrong(kind: &Kind, case: &Case) -> Option<String> {
+    let said = objections(kind, &case.manifest, case.before.as_ref());
+    let good = match (&case.expect, case.by) {
+        (Expect::Reject(_), Some(By::Schema)) => true,
+        (Expect::Reject(message), _) => said.contains(message.as_str()),
+        (Expect::Accept, _) => said.is_empty(),
+        (Expect::Default(_), _) => {
+            let misses = case.misses(&apply_defaults(&kind.schema, &case.manifest));
+            if !misses.is_empty() {
+                return Some(misses.join("\n"));
+            }
+            said.is_empty()
         }
-    }
+    };
+    (!good).then_some(said)
+}
+
+#[test]
+fn cel_and_defaults_decide_as_the_cases_say() {
+    let kinds = kinds();
+    let cases = table::cases();
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|case| {
+            let said = wrong(kind_of(&kinds, &case.manifest), case)?;
+            Some(format!("{}: {said:?}", case.name))
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(decided > 150, "only {decided} cases were decided");
+    assert!(cases.len() > 250, "only {} cases were found", cases.len());
 }
 
 #[test]
 fn cel_accepts_every_documented_manifest() {
     let kinds = kinds();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests");
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let manifest: Value = serde_saphyr::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        let said = objections(&kinds[manifest["kind"].as_str().unwrap()], &manifest);
-        assert_eq!(said, "", "{}", path.display());
+    for (name, manifest) in table::manifests() {
+        let said = objections(kind_of(&kinds, &manifest), &manifest, None);
+        assert_eq!(said, "", "{name}");
     }
-}
-
-#[test]
-fn defaults_appear_only_where_they_belong() {
-    let kinds = kinds();
-    let machine = &kinds["Machine"].schema;
-    let plain = serde_json::json!({ "spec": { "providerRef": { "name": "p" } } });
-    let defaulted = apply_defaults(machine, &plain);
-    assert_eq!(
-        defaulted["spec"],
-        serde_json::json!({ "providerRef": { "name": "p" }, "powerState": "Running" })
-    );
-    let with_cpu = serde_json::json!({ "spec": { "resources": { "cpu": { "cores": 4 } } } });
-    assert_eq!(
-        apply_defaults(machine, &with_cpu)["spec"]["resources"]["cpu"],
-        serde_json::json!({ "cores": 4, "threads": 1, "sockets": 1 })
-    );
 }

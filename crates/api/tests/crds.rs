@@ -71,7 +71,15 @@ fn columns_are_the_documented_ones() {
     assert_eq!(
         columns,
         [
-            vec!["Type", "Region", "Ready", "Age", "Phase", "Machines"],
+            vec![
+                "Type",
+                "Region",
+                "Ready",
+                "Age",
+                "Phase",
+                "Provider-Type",
+                "Machines"
+            ],
             vec![
                 "Phase",
                 "Ready",
@@ -79,7 +87,9 @@ fn columns_are_the_documented_ones() {
                 "Provider",
                 "Age",
                 "Instance-Type",
+                "Machine-Class",
                 "State",
+                "Public-IPs",
                 "Provider-ID",
                 "Message"
             ],

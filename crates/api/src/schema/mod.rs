@@ -6,7 +6,7 @@ mod formats;
 mod rule;
 
 pub(crate) use formats::{
-    cidr, cron, decimal, duration, free_object, ip, mac, memory_size, port_range, positive_decimal,
-    quantity, string_map, url, volume_size,
+    base64, cidr, cron, decimal, duration, free_object, free_objects, ip, mac, memory_size,
+    open_object, port_range, positive_decimal, quantity, string_map, url, volume_size,
 };
 pub(crate) use rule::{Rule, add_rules};
