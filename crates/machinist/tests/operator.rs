@@ -8,14 +8,16 @@
 mod support;
 
 use std::{
+    fs,
     io::{Read, Write},
     net::TcpStream,
+    path::PathBuf,
 };
 
 use support::{
     Kubectl, Sandbox, Up,
     kube::{self as real, Cluster},
-    peers, process,
+    peers,
     wait::wait_until,
     wait_for,
 };
