@@ -44,7 +44,7 @@ fn cases() -> Vec<Case> {
     let documented = table::manifests().into_iter().map(|(name, manifest)| Case {
         name,
         manifest,
-        before: None,
+        was: None,
         expect: Expect::Accept,
         by: None,
     });
@@ -77,8 +77,8 @@ impl Server<'_> {
 
     /// What the server makes of a case: the object, or its refusal.
     async fn judge(&self, case: &Case) -> Result<Value, String> {
-        match &case.before {
-            Some(before) => self.judge_change(before, &case.manifest).await,
+        match &case.was {
+            Some(was) => self.judge_change(was, &case.manifest).await,
             None => self.judge_creation(&case.manifest).await,
         }
     }
@@ -106,33 +106,32 @@ impl Server<'_> {
         answer(judged)
     }
 
-    /// A change without effect, to an object that is made for it with the status it has.
-    async fn judge_change(&self, before: &Value, after: &Value) -> Result<Value, String> {
-        let api = self.api(before);
-        let old = object(before);
-        let made = api.create(&PostParams::default(), &old).await.unwrap();
-        let status = Patch::Merge(json!({"status": before["status"]}));
-        if !before["status"].is_null() {
-            let params = PatchParams::default();
-            api.patch_status(&old.name_any(), &params, &status)
-                .await
-                .unwrap();
-        }
-        let mut new = object(after);
-        new.metadata.uid = made.metadata.uid;
-        new.metadata.resource_version = api
-            .get(&old.name_any())
+    /// A change without effect, to an object that is made for it with the status that it has.
+    async fn judge_change(&self, was: &Value, manifest: &Value) -> Result<Value, String> {
+        let api = self.api(was);
+        let name = object(was).name_any();
+        let params = PatchParams::default();
+        let mut made = api
+            .create(&PostParams::default(), &object(was))
             .await
-            .unwrap()
-            .metadata
-            .resource_version;
+            .unwrap();
+        if !was["status"].is_null() {
+            let status = Patch::Merge(json!({"status": was["status"]}));
+            made = api.patch_status(&name, &params, &status).await.unwrap();
+        }
+        let mut after = object(manifest);
+        after.metadata.resource_version = made.metadata.resource_version;
         let dry_run = PostParams {
             dry_run: true,
             field_manager: None,
         };
-        let judged = api.replace(&old.name_any(), &dry_run, &new).await;
-        remove(&api, &old).await;
-        answer(judged)
+        let mut judged = answer(api.replace(&name, &dry_run, &after).await);
+        if judged.is_ok() && !manifest["status"].is_null() {
+            let status = Patch::Merge(json!({"status": manifest["status"]}));
+            judged = answer(api.patch_status(&name, &params.dry_run(), &status).await);
+        }
+        remove(&api, &object(was)).await;
+        judged
     }
 }
 

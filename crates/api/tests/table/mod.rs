@@ -22,7 +22,7 @@ pub(crate) struct Case {
     /// The manifest.
     pub(crate) manifest: Value,
     /// What the object was before, when the case is about a change.
-    pub(crate) before: Option<Value>,
+    pub(crate) was: Option<Value>,
     /// What must come of it.
     pub(crate) expect: Expect,
     /// What refuses it.
@@ -93,7 +93,7 @@ struct Written {
     manifest: Option<Value>,
     base: Option<String>,
     merge: Option<Value>,
-    before: Option<Value>,
+    was: Option<Value>,
 }
 
 /// Every case.
@@ -131,7 +131,10 @@ fn resolve(file: &str, case: Written) -> Case {
     let refused = matches!(case.expect, Expect::Reject(_));
     assert_eq!(refused, case.by.is_some(), "{name}: `by` goes with reject");
     Case {
-        before: case.before.as_ref().map(on_base),
+        was: case.was.as_ref().map(|was| match case.base {
+            Some(_) => on_base(was),
+            None => was.clone(),
+        }),
         name,
         manifest,
         expect: case.expect,
@@ -156,19 +159,24 @@ fn folder(name: &str) -> PathBuf {
     root.join("api/tests").join(name)
 }
 
+/// Every file below a folder of the tests: its path from there, and its text.
 fn files(name: &str) -> Vec<(String, String)> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder(name))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let root = folder(name);
+    let mut folders = vec![root.clone()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(&root).unwrap().display().to_string();
+                files.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
     files.sort();
     files
-        .iter()
-        .map(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, fs::read_to_string(path).unwrap())
-        })
-        .collect()
 }
 
 /// RFC 7386: null removes, objects merge, everything else replaces.
