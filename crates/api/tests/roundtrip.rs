@@ -5,32 +5,12 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
-use std::fs;
-use std::path::Path;
+mod table;
 
 use machinist_api::{kupenstack as ks, vitistack as vs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-fn manifests() -> Vec<(String, Value)> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests")];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let text = fs::read_to_string(path).unwrap();
-            found.push((name, serde_saphyr::from_str(&text).unwrap()));
-        }
-    }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    found
-}
 
 fn through<K: Serialize + DeserializeOwned>(value: &Value) -> Value {
     let typed: K = serde_json::from_value(value.clone()).unwrap();
@@ -55,7 +35,7 @@ fn written(name: &str, manifest: &Value) -> Value {
 
 #[test]
 fn nothing_is_lost() {
-    for (name, manifest) in manifests() {
+    for (name, manifest) in table::manifests() {
         assert_eq!(written(&name, &manifest), manifest, "{name}");
     }
 }
@@ -63,7 +43,7 @@ fn nothing_is_lost() {
 /// The `-full` manifests use every property that a schema has, so that the test above covers them all.
 #[test]
 fn the_full_manifests_use_every_field() {
-    let manifests = manifests();
+    let manifests = table::manifests();
     for crd in machinist_api::crds() {
         let kind = &crd.spec.names.kind;
         let schema = serde_json::to_value(&crd.spec.versions[0].schema).unwrap();

@@ -10,8 +10,8 @@ mod transition;
 
 pub(crate) use amounts::{amount, positive_amount};
 pub(crate) use formats::{
-    cidr, cron, decimal, duration, free_object, ip, mac, memory_size, port_range, positive_decimal,
-    quantity, string_map, url, volume_size,
+    base64, cidr, cron, decimal, duration, free_object, free_objects, ip, mac, memory_size,
+    open_object, port_range, positive_decimal, quantity, string_map, url, volume_size,
 };
 pub(crate) use identifiers::{object_name, object_names, ssh_public_key};
 pub(crate) use rule::{Rule, add_rules};
