@@ -66,11 +66,11 @@ helm_with() {
     refuse NotFound "$k" get role "$name"
 
     check 'STATUS: deployed' "$helm" install "m-$name" "$work/machines-$name"
-    check 1 "$k" get machine "m-$name" -o 'jsonpath={.spec.cpu.cores}'
+    check 1 "$k" get machines.v1alpha1.vitistack.io "m-$name" -o 'jsonpath={.spec.cpu.cores}'
     check 'STATUS: deployed' "$helm" upgrade "m-$name" "$work/machines-$name" --set cores=2
-    check 2 "$k" get machine "m-$name" -o 'jsonpath={.spec.cpu.cores}'
+    check 2 "$k" get machines.v1alpha1.vitistack.io "m-$name" -o 'jsonpath={.spec.cpu.cores}'
     check 'Rollback was a success' "$helm" rollback "m-$name" 1
-    check 1 "$k" get machine "m-$name" -o 'jsonpath={.spec.cpu.cores}'
+    check 1 "$k" get machines.v1alpha1.vitistack.io "m-$name" -o 'jsonpath={.spec.cpu.cores}'
     check uninstalled "$helm" uninstall "m-$name"
     check '' "$k" wait --for=delete "machine/m-$name" --timeout=60s
     check machines.vitistack.io "$k" get crd

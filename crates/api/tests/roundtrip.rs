@@ -29,6 +29,10 @@ fn written(name: &str, manifest: &Value) -> Value {
         ("kupenstack.io/v1alpha1", "Volume") => through::<ks::Volume>(manifest),
         ("vitistack.io/v1alpha1", "Machine") => through::<vs::Machine>(manifest),
         ("vitistack.io/v1alpha1", "MachineProvider") => through::<vs::MachineProvider>(manifest),
+        ("vitistack.io/v1beta1", "Machine") => through::<vs::v1beta1::Machine>(manifest),
+        ("vitistack.io/v1beta1", "MachineProvider") => {
+            through::<vs::v1beta1::MachineProvider>(manifest)
+        }
         other => panic!("{name} is of the kind {other:?}"),
     }
 }

@@ -5,6 +5,8 @@ use kube::{
     runtime::events::{Event, EventType, Recorder, Reporter},
 };
 
+use machinist_api::{convert, vitistack};
+
 /// Posts events about objects.
 pub(crate) struct Events {
     recorder: Recorder,
@@ -54,7 +56,14 @@ impl Events {
             action: action.to_owned(),
             secondary: None,
         };
-        let reference = object.object_ref(&());
+        let mut reference = object.object_ref(&());
+        // `kubectl events --for machine/web` asks for the version that the server prefers.
+        if convert::CONVERTIBLE_KINDS.contains(&K::kind(&()).as_ref())
+            && K::group(&()) == vitistack::GROUP
+        {
+            let version = vitistack::v1beta1::VERSION;
+            reference.api_version = Some(format!("{}/{version}", vitistack::GROUP));
+        }
         if let Err(error) = self.recorder.publish(&event, &reference).await {
             tracing::warn!(%error, reason, "could not post an event");
         }

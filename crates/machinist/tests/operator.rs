@@ -40,6 +40,7 @@ fn start_operator(sandbox: &Sandbox, cluster: &Cluster) -> (Up, u16) {
     let mut command = sandbox.machinist("operator");
     command.arg("--kubeconfig").arg(cluster.kubeconfig());
     command.args(["--install-crds", "--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--webhook-listen", "127.0.0.1:0"]);
     let mut operator = Up::spawn(sandbox, &mut command);
     wait_for("the operator to be ready", || {
         assert!(operator.lives(), "it ended: {}", operator.stderr());

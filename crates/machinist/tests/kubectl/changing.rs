@@ -23,7 +23,7 @@ fn changing() {
             r#"[{"op":"test","path":"/spec/tags/a","value":"merge"},{"op":"add","path":"/spec/tags/b","value":"json"}]"#,
         );
         patch(
-            "patch mp local --type=merge",
+            "patch machineproviders.v1alpha1.vitistack.io local --type=merge",
             r#"{"spec":{"config":{"timeout":"45s"}}}"#,
         );
         kubectl.ok("wait machine/web --for=condition=Ready --timeout=180s");
@@ -41,7 +41,7 @@ fn changing() {
         );
         assert_eq!(web["metadata"]["labels"]["color"], "blue");
         assert_eq!(web["metadata"]["generation"], before);
-        let local = kubectl.get("mp local");
+        let local = kubectl.get("machineproviders.v1alpha1.vitistack.io local");
         assert_eq!(local["metadata"]["annotations"]["note"], "kept");
         assert_eq!(local["spec"]["config"]["timeout"], "45s");
 
@@ -61,7 +61,7 @@ fn changing() {
         let replaced = machine("web", "sim", "debian-13");
         kubectl.feed_ok("replace", &replaced);
         assert_eq!(
-            kubectl.get("machine web")["spec"]["os"]["imageID"],
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["os"]["imageID"],
             "debian-13"
         );
     });

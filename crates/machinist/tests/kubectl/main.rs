@@ -66,7 +66,10 @@ fn client_side_apply() {
             &kubectl.feed_ok("apply", &bigger(&web())),
             &["machine.vitistack.io/web configured"],
         );
-        assert_eq!(kubectl.get("machine web")["spec"]["disks"][0]["sizeGB"], 2);
+        assert_eq!(
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["disks"][0]["sizeGB"],
+            2
+        );
         // What leaves the manifest leaves the object.
         let without = bigger(&web()).replace("  labels: {tier: test}\n", "");
         kubectl.feed_ok("apply", &without);
@@ -100,12 +103,18 @@ fn server_side_apply() {
             &conflict.stderr,
             &["conflict", "\"one\"", ".spec.disks[name=\"root\"].sizeGB"],
         );
-        assert_eq!(kubectl.get("machine web")["spec"]["disks"][0]["sizeGB"], 1);
+        assert_eq!(
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["disks"][0]["sizeGB"],
+            1
+        );
         kubectl.feed_ok(
             &format!("{} --force-conflicts", as_("two")),
             &bigger(&web()),
         );
-        assert_eq!(kubectl.get("machine web")["spec"]["disks"][0]["sizeGB"], 2);
+        assert_eq!(
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["disks"][0]["sizeGB"],
+            2
+        );
         let owners = kubectl.ok("get machine web -o yaml --show-managed-fields");
         assert_has(&owners, &["manager: one", "manager: two", "f:sizeGB: {}"]);
         let other = provider("sim").replace("region: local", "region: north");
@@ -133,7 +142,10 @@ fn trying_without_effect() {
         let diff = kubectl.feed("diff", &bigger(&web()));
         assert_eq!(diff.code(), Some(1), "{diff:#?}");
         assert_has(&diff.stdout, &["-    sizeGB: 1", "+    sizeGB: 2"]);
-        assert_eq!(kubectl.get("machine web")["spec"]["disks"][0]["sizeGB"], 1);
+        assert_eq!(
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["disks"][0]["sizeGB"],
+            1
+        );
     });
 }
 

@@ -79,15 +79,31 @@ fn reading() {
             ("events --for machine/web", &["Bound", "Created"]),
             (
                 "explain machine",
+                &["GROUP:      vitistack.io", "VERSION:    v1beta1", "spec"],
+            ),
+            (
+                "explain machine.spec.disks.role",
+                &["FIELD: role <string>", "What the disk is for"],
+            ),
+            (
+                "explain machine --api-version=vitistack.io/v1alpha1",
                 &["GROUP:      vitistack.io", "VERSION:    v1alpha1", "spec"],
             ),
             (
-                "explain machine.spec.disks.sizeGB",
+                "explain machine.spec.disks.sizeGB --api-version=vitistack.io/v1alpha1",
                 &["FIELD: sizeGB <integer>", "Size in GB"],
             ),
             (
-                "explain machine --recursive",
+                "explain machine --recursive --api-version=vitistack.io/v1alpha1",
                 &["sizeGB", "providerConfig", "conditions"],
+            ),
+            (
+                "get machines.v1alpha1.vitistack.io web -o yaml",
+                &["apiVersion: vitistack.io/v1alpha1", "providerConfig:"],
+            ),
+            (
+                "get machines.v1beta1.vitistack.io web -o yaml",
+                &["apiVersion: vitistack.io/v1beta1", "providerSelector:"],
             ),
             (
                 "explain machineprovider.spec.type",
@@ -99,11 +115,14 @@ fn reading() {
                     "machines",
                     "machineproviders",
                     "mp",
-                    "vitistack.io/v1alpha1",
+                    "vitistack.io/v1beta1",
                     "Machine",
                 ],
             ),
-            ("api-versions", &["vitistack.io/v1alpha1", "v1"]),
+            (
+                "api-versions",
+                &["vitistack.io/v1alpha1", "vitistack.io/v1beta1", "v1"],
+            ),
             ("version", &["Client Version: v1.", "Server Version: v1."]),
         ] {
             assert_has(&kubectl.ok(command), expected);
