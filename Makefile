@@ -112,6 +112,11 @@ verify-crds: ## Fail if the committed CRDs are not those of the Rust types
 install-crds: ## Install the CRDs in the cluster that kubectl points to
 	@$(KUBECTL) apply --server-side -f crds/
 
+.PHONY: verify-api
+verify-api: ## Apply all CRDs and documented manifests to both servers, and print what each said
+	@scripts/setup.sh test
+	@$(PEERS); MACHINIST_REQUIRE_PEERS=1 cargo test --locked --quiet -p machinist --test verify_api -- --nocapture
+
 .PHONY: clean
 clean: ## Remove what cargo built (the caches of peers and images stay)
 	@cargo clean

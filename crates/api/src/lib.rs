@@ -12,6 +12,8 @@ pub mod build;
 pub mod conditions;
 pub mod convert;
 pub mod crds;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod kupenstack;
 pub mod names;
 pub mod quantity;

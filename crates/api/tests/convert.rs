@@ -195,6 +195,26 @@ proptest! {
     }
 }
 
+/// The fuzzer's corpus, and the door of the fuzzer on stable Rust.
+#[test]
+fn documented_manifests_pass_the_fuzzers_door() {
+    let corpus =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/manifest");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(corpus).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for end in (0..bytes.len()).step_by(7) {
+            // Cut short, and with a byte changed.
+            machinist_api::fuzzing::manifest(&bytes[..end]);
+            let mut changed = bytes.clone();
+            changed[end] = b"{}[]:-#0\"\n"[end % 10];
+            machinist_api::fuzzing::manifest(&changed);
+        }
+        seen += 1;
+    }
+    assert!(seen > 3, "only {seen} in the corpus");
+}
+
 fn machine(version: &str, spec: Value) -> Value {
     json!({ "apiVersion": version, "kind": "Machine", "metadata": { "name": "web" }, "spec": spec })
 }

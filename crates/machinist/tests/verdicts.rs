@@ -41,7 +41,10 @@ async fn install_crds(client: &Client, crds: &[CustomResourceDefinition]) {
 
 /// Every case, and every documented manifest as one.
 fn cases() -> Vec<Case> {
-    let documented = table::manifests().into_iter().map(|(name, manifest)| Case {
+    // What is not the stored version needs the conversion webhook; `make verify-api` runs with it.
+    let stored = |(_, manifest): &(String, Value)| manifest["apiVersion"] != "vitistack.io/v1beta1";
+    let manifests = table::manifests().into_iter().filter(stored);
+    let documented = manifests.map(|(name, manifest)| Case {
         name,
         manifest,
         was: None,

@@ -1,0 +1,168 @@
+//! `kubectl apply` of all CRDs and all documented manifests, to the embedded server and to a real one:
+//! what is said and what is stored is equal. `make verify-api` prints it as a table.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::{
+    Kubectl, Sandbox, Up,
+    kube::{self as real, Cluster},
+    peers, wait_for,
+};
+
+/// The files below a folder, in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What came of applying a file: what kubectl said, and the object without what servers add.
+fn applied(kubectl: &Kubectl, file: &Path) -> (String, Value) {
+    let name = file.to_str().unwrap();
+    let said = kubectl.run(
+        "apply --server-side --force-conflicts -n default -f",
+        &[name],
+    );
+    let text = if said.status.success() {
+        said.stdout
+    } else {
+        said.stderr
+    };
+    let read = kubectl.run("get -n default -o json -f", &[name]);
+    let mut object: Value = serde_json::from_str(&read.stdout).unwrap_or_default();
+    let spec = object["spec"].take();
+    (text.trim().to_owned(), spec)
+}
+
+/// The webhooks for a real server; its engine may act on what is applied, which nobody compares.
+fn operator(sandbox: &Sandbox, cluster: &Cluster) -> Up {
+    let [port] = real::free_ports();
+    let mut command = sandbox.machinist("operator");
+    command.arg("--kubeconfig").arg(cluster.kubeconfig());
+    command.args(["--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--webhook-listen", "127.0.0.1:0"]);
+    let mut operator = Up::spawn(sandbox, &mut command);
+    wait_for("the operator to start", || {
+        assert!(operator.lives(), "it ended: {}", operator.stderr());
+        let log = operator.stderr();
+        if log.contains("operator started") {
+            Ok(())
+        } else {
+            Err(log)
+        }
+    });
+    operator
+}
+
+/// The admission webhook: the same code in the process and behind the operator's socket.
+fn refuses_what_only_a_parser_finds(embedded: &Kubectl, kube: &Kubectl) {
+    for version in ["v1alpha1", "v1beta1"] {
+        let machine = format!(
+            "apiVersion: vitistack.io/{version}\nkind: Machine\nmetadata: {{name: broken}}\nspec:\n  \
+             providerRef: {{name: p}}\n  cloudInit:\n    userData: \"#cloud-config\\npackages: [nginx\\n\"\n"
+        );
+        let said =
+            [embedded, kube].map(|kubectl| kubectl.feed("create -n default", &machine).stderr);
+        assert!(
+            said[0].contains(
+                "spec.cloudInit.userData: Invalid value: \"packages: [nginx\": is not YAML"
+            ),
+            "{said:?}"
+        );
+        assert_eq!(said[0], said[1]);
+    }
+}
+
+#[test]
+fn both_servers_take_everything_that_is_documented() {
+    let (ours, theirs) = (Sandbox::new(), Sandbox::new());
+    let Some(cluster) = Cluster::start(&theirs) else {
+        return;
+    };
+    let up = ours.up(&["--api-only"]);
+    let kubeconfig = ours.data().join("kubeconfig");
+    let (Some(embedded), Some(kube)) = (
+        Kubectl::current(&ours, &kubeconfig),
+        Kubectl::current(&theirs, &cluster.kubeconfig()),
+    ) else {
+        return;
+    };
+    let tree = peers::tree();
+    let definitions = files(&tree.join("crds"));
+    let mut rows = Vec::new();
+    let mut compare = |what: &Path, ours: (String, Value), theirs: (String, Value)| {
+        let equal = ours == theirs;
+        rows.push((what.to_owned(), ours.0.clone(), theirs.0.clone(), equal));
+        (!equal).then(|| format!("{}\n  {ours:?}\n  {theirs:?}", what.display()))
+    };
+    let mut different = Vec::new();
+    for file in &definitions {
+        // What a server adds to a definition is its own affair.
+        let without = |(said, _): (String, Value)| (said, Value::Null);
+        different.extend(compare(
+            file.strip_prefix(&tree).unwrap(),
+            without(applied(&embedded, file)),
+            without(applied(&kube, file)),
+        ));
+    }
+    kube.ok("wait crd --all --for=condition=Established --timeout=180s");
+    let operator = operator(&theirs, &cluster);
+    wait_for("both versions to be served", || {
+        let listed = kube.run("get machines.v1beta1.vitistack.io -A", &[]);
+        if listed.status.success() {
+            Ok(())
+        } else {
+            Err(listed.stderr)
+        }
+    });
+    let manifests = tree.join("crates/api/tests/manifests");
+    for file in files(&manifests) {
+        different.extend(compare(
+            file.strip_prefix(&manifests).unwrap(),
+            applied(&embedded, &file),
+            applied(&kube, &file),
+        ));
+    }
+    refuses_what_only_a_parser_finds(&embedded, &kube);
+    println!(
+        "{:<58} {:<62} {:<62} equal",
+        "file", "embedded", "kube-apiserver"
+    );
+    for (file, ours, theirs, equal) in &rows {
+        let equal = if *equal { "yes" } else { "NO" };
+        println!(
+            "{:<58} {ours:<62} {theirs:<62} {equal}",
+            file.display().to_string()
+        );
+    }
+    println!("{} files, {} differences", rows.len(), different.len());
+    operator.kill();
+    drop(up);
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(rows.len() > 25, "only {} files were seen", rows.len());
+    let refused = rows
+        .iter()
+        .filter(|(_, said, ..)| !said.ends_with("serverside-applied"));
+    assert_eq!(
+        refused.count(),
+        0,
+        "everything that is documented is accepted"
+    );
+}
