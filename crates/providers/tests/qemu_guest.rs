@@ -14,7 +14,7 @@ use common::{
     LIMIT, Root, config, empty, fresh_key, guest_image, has_qemu, image, processes, until,
 };
 use machinist_core::{
-    machine::{MachineId, MachineKey, Power, PowerState},
+    machine::{MachineId, MachineKey, PowerState},
     provider::{Change, Provider},
 };
 use machinist_providers::{Qemu, QemuConfig};
@@ -78,7 +78,7 @@ async fn a_guest_lives_its_whole_life() {
     assert_eq!(guest.hostname.as_deref(), Some("guest"));
 
     let asked = Instant::now();
-    qemu.update(&key, &facts.id, &Change::Power(Power::Off))
+    qemu.update(&key, &facts.id, &Change::Stop { grace: None })
         .await
         .unwrap();
     assert!(
@@ -92,9 +92,7 @@ async fn a_guest_lives_its_whole_life() {
     assert!(asked.elapsed() < LIMIT, "the guest shut itself down");
     assert_eq!(processes(&key), Vec::<i32>::new());
 
-    qemu.update(&key, &facts.id, &Change::Power(Power::On))
-        .await
-        .unwrap();
+    qemu.update(&key, &facts.id, &Change::Start).await.unwrap();
     let again = until(&qemu, &key, "running again", |facts| {
         facts.power == PowerState::Running
     })
@@ -103,7 +101,7 @@ async fn a_guest_lives_its_whole_life() {
     await_marker(&qemu, &key, &facts.id).await;
 
     let port: u16 = again.details["sshPort"].parse().unwrap();
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
     assert!(qemu.find(&key).await.unwrap().is_empty());
     assert_eq!(processes(&key), Vec::<i32>::new());
     assert!(!root.path().join("machines").join(key.machine()).exists());

@@ -72,6 +72,8 @@ pub fn smallest_want(name: &str) -> Want {
             ..InitData::default()
         },
         power: Power::On,
+        restart: None,
+        grace: None,
         tags: BTreeMap::new(),
         security_groups: Vec::new(),
         settings: BTreeMap::new(),
@@ -134,7 +136,7 @@ pub(super) async fn remove(
             break;
         }
         for facts in &found {
-            match provider.delete(key, &facts.id).await {
+            match provider.delete(key, &facts.id, None).await {
                 Ok(()) | Err(ProviderError::NotFound { .. } | ProviderError::Busy { .. }) => {}
                 Err(error) => return Err(format!("delete: {error}")),
             }

@@ -43,7 +43,12 @@ pub fn raise(
         (None, Some(previous)) if matches!(outlook.situation.seen, Seen::Unknown) => {
             previous.clone()
         }
-        (None, _) => MachineStatus::default(),
+        // The id that it was last known under stays until there is another: it proves later that
+        // that machine is gone.
+        (None, previous) => MachineStatus {
+            machine_id: previous.and_then(|previous| previous.machine_id.clone()),
+            ..MachineStatus::default()
+        },
     };
     status.observed_generation = machine.metadata.generation;
     // A machine that cannot be seen just now is still in the phase that it was last seen in.
