@@ -7,6 +7,7 @@ pub mod conditions;
 pub mod crds;
 pub mod names;
 pub mod quantity;
+pub mod reference;
 mod schema;
 pub mod vitistack;
 mod wire_enum;
