@@ -21,9 +21,9 @@ pub(super) fn kept(field: &str, why: &str) -> kube::core::Rule {
     kube::core::Rule::new(format!(
         "!has(oldSelf.status) || !has(oldSelf.status.machineID) || (has({now}) ? has({before}) && {now} == {before} : !has({before}))"
     ))
-    .message(format!(
+    .message(kube::core::Message::Message(format!(
         "spec.{field} {why}, and cannot be changed once that exists; put it back, or delete the Machine and create it anew"
-    ))
+    )))
 }
 
 /// One concept, one form.
