@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use machinist_core::{
-    machine::{Disk, Facts, MachineKey, Nic, PowerState, Size, Want},
+    machine::{Disk, Facts, MachineId, MachineKey, Nic, PowerState, Size, Want},
     provider::{Change, Provider, When},
 };
 use tokio::time::{Duration, Instant, sleep};
@@ -27,15 +27,24 @@ async fn subject(
     if when != When::Stopped {
         return Ok((key, running));
     }
+    let stopped = stop(fixture, provider, &key, &made.id).await?;
+    Ok((key, stopped))
+}
+
+async fn stop(
+    fixture: &dyn Fixture,
+    provider: &dyn Provider,
+    key: &MachineKey,
+    id: &MachineId,
+) -> Result<Facts, String> {
     let stop = Change::Stop {
         grace: Some(Duration::ZERO),
     };
     provider
-        .update(&key, &made.id, &stop)
+        .update(key, id, &stop)
         .await
         .map_err(told("stop"))?;
-    let stopped = until(fixture, provider, &key, PowerState::Stopped).await?;
-    Ok((key, stopped))
+    until(fixture, provider, key, PowerState::Stopped).await
 }
 
 /// Asks for a change until the platform has carried it out, then once more.
@@ -131,6 +140,9 @@ pub(super) async fn disks_come_grow_and_go(fixture: &dyn Fixture) -> Outcome {
         .await?;
     }
     if can.detach_disk == When::Always || can.detach_disk == can.attach_disk {
+        if !fixture.guest_lets_go() {
+            stop(fixture, &*provider, &key, &before.id).await?;
+        }
         let detach = Change::DetachDisk("extra".to_owned());
         let after = change(fixture, &*provider, &key, &detach, |f| size_of(f).is_none()).await?;
         ensure!(
@@ -163,6 +175,9 @@ pub(super) async fn interfaces_come_and_go(fixture: &dyn Fixture) -> Outcome {
         "two interfaces have one address: {:?}",
         with.nics
     );
+    if !fixture.guest_lets_go() {
+        stop(fixture, &*provider, &key, &before.id).await?;
+    }
     let detach = Change::DetachNic("extra".to_owned());
     let after = change(fixture, &*provider, &key, &detach, |f| !is_in(f)).await?;
     ensure!(

@@ -34,6 +34,11 @@ pub trait Fixture: Send + Sync {
     /// How many machines with this key there are, counted without the driver.
     async fn count(&self, key: &MachineKey) -> usize;
 
+    /// Whether what runs in the smallest machine lets go of a device that is taken from it.
+    fn guest_lets_go(&self) -> bool {
+        true
+    }
+
     /// How long any change may take here.
     fn patience(&self) -> Duration {
         Duration::from_secs(120)

@@ -14,7 +14,7 @@ use machinist_api::{
 
 use super::conditions::stamp;
 use crate::machine::{
-    Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Truth,
+    Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Step, Truth,
 };
 
 const GIB: u64 = 1 << 30;
@@ -43,10 +43,8 @@ pub fn raise(
         (None, Some(previous)) if matches!(outlook.situation.seen, Seen::Unknown) => {
             previous.clone()
         }
-        // The id that it was last known under stays until there is another: it proves later that
-        // that machine is gone.
         (None, previous) => MachineStatus {
-            machine_id: previous.and_then(|previous| previous.machine_id.clone()),
+            machine_id: last_known_id(outlook, previous),
             ..MachineStatus::default()
         },
     };
@@ -75,6 +73,15 @@ pub fn raise(
         _ => Some(Time(times.now)),
     };
     status
+}
+
+/// The id of a machine that is not to be seen. It stays, because a read by it proves that the
+/// machine is gone; but not beyond the next create, whose machine it would say nothing about.
+fn last_known_id(outlook: &Outlook<'_>, previous: Option<&MachineStatus>) -> Option<String> {
+    match outlook.step {
+        Step::Create | Step::Reclaim => None,
+        _ => previous.and_then(|previous| previous.machine_id.clone()),
+    }
 }
 
 fn phase(phase: Phase) -> MachinePhase {

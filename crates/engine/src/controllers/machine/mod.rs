@@ -23,6 +23,7 @@ use machinist_core::machine::{Outlook, Step, Trouble, plan};
 
 pub(crate) use self::gather::trouble;
 use self::gather::{Gathered, Told};
+use self::report::Reported;
 use super::Parts;
 use crate::{
     Readiness,
@@ -118,10 +119,7 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     let situation = gathered.situation(&machine);
     let step = plan(situation);
     if step.is_consequential() && !fresh {
-        return Ok(match gather::read_afresh(&machine, context).await? {
-            Some(machine) => Next::Again(Box::new(machine), Told::Nothing),
-            None => gone(&machine, context),
-        });
+        return again(&machine, context).await;
     }
     let outlook = Outlook {
         situation,
@@ -130,13 +128,17 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     };
     // A new machine is born with the status that binding it would report; one write is enough.
     let said = step == Step::Bind && gathered.trouble.is_none();
-    let machine = match said {
-        true => Some(machine),
-        false => report::report(machine, &outlook, &gathered, context).await?,
+    let reported = match said {
+        true => Reported::Said(Box::new(machine)),
+        false => match report::report(machine.clone(), &outlook, &gathered, context).await? {
+            Reported::Overtaken => return again(&machine, context).await,
+            other => other,
+        },
     };
-    let Some(machine) = machine else {
+    let Reported::Said(machine) = reported else {
         return Ok(Next::Later(Action::await_change()));
     };
+    let machine = *machine;
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
@@ -162,6 +164,14 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
             Ok(Next::Later(after_trouble(&machine, &trouble, context)))
         }
     }
+}
+
+/// Begins anew on the object as the API server has it now.
+async fn again(machine: &Machine, context: &Context) -> Result<Next, PassError> {
+    Ok(match gather::read_afresh(machine, context).await? {
+        Some(machine) => Next::Again(Box::new(machine), Told::Nothing),
+        None => gone(machine, context),
+    })
 }
 
 fn gone(machine: &Machine, context: &Context) -> Next {
