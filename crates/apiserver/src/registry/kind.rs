@@ -8,6 +8,7 @@ use machinist_store::Entry;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::strategic::Strategic;
 use crate::conversion::Conversion;
 use crate::meta;
 use crate::schema::{self, Schema, Validator};
@@ -60,6 +61,8 @@ pub struct Kind {
     pub unconditional_update: bool,
     /// Whether only the server itself writes its objects.
     pub read_only: bool,
+    /// Whether it takes strategic merge patches, and who says how its lists merge.
+    pub strategic: Strategic,
     /// What happens around its writes beyond the generic rules.
     pub hook: Hook,
     /// What to warn clients of that use this version.

@@ -8,6 +8,7 @@ mod builtin;
 mod definition;
 mod kind;
 mod snapshot;
+mod strategic;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -20,6 +21,7 @@ pub(crate) use definition::{Names, Spec};
 pub use kind::{Hook, Kind, Scale};
 pub(crate) use kind::{SCHEME, api_version};
 pub(crate) use snapshot::{Document, Snapshot};
+pub use strategic::{Strategic, StrategicGroup};
 
 use crate::conversion::{Conversion, Converters};
 use crate::{codec, meta};
@@ -39,13 +41,18 @@ pub(crate) struct Registry {
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
     converters: Converters,
+    /// The groups whose custom kinds take strategic merge patches.
+    strategic: Vec<Arc<StrategicGroup>>,
     /// Counts the changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
 
 impl Registry {
     /// The built-ins alone.
-    pub(crate) fn new(converters: Converters) -> Result<Self, DefinitionError> {
+    pub(crate) fn new(
+        converters: Converters,
+        strategic: Vec<StrategicGroup>,
+    ) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
         let first = Snapshot::new(builtins.clone(), reviews.clone());
@@ -56,6 +63,7 @@ impl Registry {
             current,
             compiled: Mutex::default(),
             converters,
+            strategic: strategic.into_iter().map(Arc::new).collect(),
             changes: watch::Sender::new(0),
         })
     }
@@ -77,8 +85,8 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                Some((_, before)) => compile(&entry, &before, &self.converters),
-                None => compile(&entry, &[], &self.converters),
+                Some((_, before)) => compile(&entry, &before, self),
+                None => compile(&entry, &[], self),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -96,13 +104,13 @@ impl Registry {
 }
 
 /// The kinds of a definition; `before` are those of the definition as it was.
-fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<Arc<Kind>> {
+fn compile(entry: &Entry, before: &[Arc<Kind>], registry: &Registry) -> Vec<Arc<Kind>> {
     let object = codec::decode_value(&entry.value);
     if !is_established(&object) {
         return Vec::new();
     }
     let kinds = Spec::of_user(&object["spec"]).and_then(|spec| {
-        let conversion = Conversion::read(&object, spec.schemas(), converters);
+        let conversion = Conversion::read(&object, spec.schemas(), &registry.converters);
         spec.kinds(false, meta::is_deleting(&object), conversion)
     });
     match kinds {
@@ -112,6 +120,7 @@ fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<
                 let since = before.iter().find(same).map(|k| k.schema_since);
                 // The first generation has shaped everything that there is.
                 let first = meta::generation(&object) <= 1;
+                kind.strategic = StrategicGroup::choose(&registry.strategic, &kind.group);
                 kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
             }
             kinds.into_iter().map(Arc::new).collect()

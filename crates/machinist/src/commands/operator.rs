@@ -34,7 +34,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .await
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
     if flags.install_crds {
-        install_crds(&client).await?;
+        install_crds(&client, flags.definitions).await?;
     }
     let metrics = Metrics::default();
     let readiness = Readiness::default();
@@ -68,14 +68,19 @@ async fn cluster(kubeconfig: Option<&Path>) -> Outcome<Config> {
     }
 }
 
-async fn install_crds(client: &Client) -> Outcome {
+/// Applies every definition, then waits for all of them: the cluster works on them side by side.
+async fn install_crds(client: &Client, flags: cli::Definitions) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    for crd in machinist_api::crds::crds() {
+    let crds = machinist_api::crds::crds_with(flags.into());
+    for crd in &crds {
         let name = crd.name_any();
-        api.patch(&name, &params, &Patch::Apply(&crd))
+        api.patch(&name, &params, &Patch::Apply(crd))
             .await
             .map_err(|e| failure::refused(format!("could not install {name}"), e))?;
+    }
+    for crd in &crds {
+        let name = crd.name_any();
         await_condition(api.clone(), &name, is_crd_established())
             .await
             .map_err(|e| failure::refused(format!("{name} is not served"), e))?;
