@@ -105,9 +105,11 @@ impl<'a> Scope<'a> {
         let (key, value) = match range.ty {
             Type::List { .. } => (range.ty.element(), Type::Dyn),
             Type::Map { .. } => (Type::Text { most: 256 }, range.ty.element()),
-            Type::Dyn | Type::Object { .. } | Type::Metadata | Type::Optional => {
-                (Type::Dyn, Type::Dyn)
-            }
+            Type::Dyn
+            | Type::Either { .. }
+            | Type::Object { .. }
+            | Type::Metadata
+            | Type::Optional => (Type::Dyn, Type::Dyn),
             other => {
                 let name = other.name();
                 return Err(fault(
@@ -193,7 +195,7 @@ fn literal_type(literal: &LiteralValue) -> Type<'static> {
 fn field<'a>(operand: Type<'a>, name: &str) -> Result<Type<'a>, Fault> {
     let undefined = || fault(format!("undefined field '{name}'"), format!(".{name}"));
     match operand {
-        Type::Dyn | Type::Optional => Ok(Type::Dyn),
+        Type::Dyn | Type::Either { .. } | Type::Optional => Ok(Type::Dyn),
         Type::Map { .. } => Ok(operand.element()),
         Type::Metadata => match name {
             "name" | "generateName" => Ok(Type::Text { most: 256 }),
@@ -241,7 +243,7 @@ fn operation<'a>(
             symbol(name),
         )
     };
-    let loose = |ty: Type<'_>| matches!(ty, Type::Dyn | Type::Optional);
+    let loose = |ty: Type<'_>| matches!(ty, Type::Dyn | Type::Either { .. } | Type::Optional);
     let walked = |types: &[Type<'_>]| types.iter().map(|t| size(*t)).sum::<f64>() * 0.1;
     let text = Type::Text { most: 256 };
     Ok(match (name, target, args) {
@@ -317,7 +319,7 @@ fn operation<'a>(
                 (container.element(), 0.0)
             }
             Type::Map { .. } if index.fits(text) => (container.element(), 0.0),
-            Type::Dyn | Type::Optional => (Type::Dyn, 0.0),
+            Type::Dyn | Type::Either { .. } | Type::Optional => (Type::Dyn, 0.0),
             // An object is a map to those who take it for one.
             Type::Object { .. } | Type::Metadata => (Type::Dyn, 0.0),
             _ => return Err(unfit()),
@@ -334,7 +336,9 @@ fn operation<'a>(
         ("@in", None, [item, container]) => match *container {
             Type::List { .. } if item.fits(container.element()) => (Type::Bool, size(*container)),
             Type::Map { .. } if item.fits(text) => (Type::Bool, 1.0),
-            Type::Dyn | Type::Optional | Type::Object { .. } => (Type::Bool, 1.0),
+            Type::Dyn | Type::Either { .. } | Type::Optional | Type::Object { .. } => {
+                (Type::Bool, 1.0)
+            }
             _ => return Err(unfit()),
         },
         ("startsWith" | "endsWith" | "contains" | "matches", Some(target), [arg]) => {
@@ -348,6 +352,8 @@ fn operation<'a>(
             (Type::Bool, cost)
         }
         ("size", ..) => (Type::Int, 0.0),
+        // A type is compared by its name alone, however large the value is.
+        ("type", None, [_]) => (Type::Text { most: 16 }, 0.0),
         (
             "int" | "indexOf" | "lastIndexOf" | "family" | "prefixLength" | "sign" | "asInteger"
             | "compareTo",

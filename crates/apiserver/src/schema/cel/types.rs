@@ -9,6 +9,10 @@ const REQUEST: u64 = 3 * 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Type<'a> {
     Dyn,
+    /// An integer or a string: dynamic, with a bound where the schema has one.
+    Either {
+        most: u64,
+    },
     Bool,
     Int,
     Uint,
@@ -46,7 +50,10 @@ impl<'a> Type<'a> {
     /// The type of the values of a node.
     pub(super) fn of(schema: &'a Schema, whole: bool) -> Self {
         if schema.int_or_string {
-            return Self::Dyn;
+            let most = schema.max_length.map(|most| most.saturating_mul(4));
+            return Self::Either {
+                most: most.unwrap_or(REQUEST - 2),
+            };
         }
         match schema.ty.as_deref() {
             Some("boolean") => Self::Bool,
@@ -109,7 +116,7 @@ impl<'a> Type<'a> {
     /// How many characters, items or entries a value has at most.
     pub(super) fn most(self) -> u64 {
         match self {
-            Self::Text { most } | Self::Bytes { most } => most,
+            Self::Text { most } | Self::Bytes { most } | Self::Either { most } => most,
             Self::List { most, .. } | Self::Map { most, .. } => most,
             Self::Dyn | Self::Object { .. } | Self::Optional => many(1),
             _ => 1,
@@ -119,7 +126,7 @@ impl<'a> Type<'a> {
     /// The name that the language has for it.
     pub(super) fn name(self) -> String {
         match self {
-            Self::Dyn => "dyn".into(),
+            Self::Dyn | Self::Either { .. } => "dyn".into(),
             Self::Bool => "bool".into(),
             Self::Int => "int".into(),
             Self::Uint => "uint".into(),
@@ -139,8 +146,8 @@ impl<'a> Type<'a> {
     /// Whether values of both can be the same.
     pub(super) fn fits(self, other: Type<'_>) -> bool {
         match (self, other) {
-            (Self::Dyn | Self::Null | Self::Optional, _)
-            | (_, Type::Dyn | Type::Null | Type::Optional) => true,
+            (Self::Dyn | Self::Either { .. } | Self::Null | Self::Optional, _)
+            | (_, Type::Dyn | Type::Either { .. } | Type::Null | Type::Optional) => true,
             (
                 Self::Object { .. } | Self::Metadata,
                 Type::Object { .. } | Type::Map { .. } | Type::Metadata,
@@ -156,7 +163,7 @@ impl<'a> Type<'a> {
     /// Without what it borrows, so that two can be compared.
     fn erased(self) -> Type<'static> {
         match self {
-            Self::Dyn => Type::Dyn,
+            Self::Dyn | Self::Either { .. } => Type::Dyn,
             Self::Bool => Type::Bool,
             Self::Int => Type::Int,
             Self::Uint => Type::Uint,
