@@ -4,14 +4,12 @@ use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use axum::{Router, http::StatusCode, routing::get};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::{
     Api, Client, Config, ResourceExt,
     api::{Patch, PatchParams},
     config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{await_condition, conditions::is_crd_established},
 };
-use machinist_api::vitistack;
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
 
 use super::up::interrupted;
@@ -88,35 +86,7 @@ async fn install_crds(client: &Client, flags: cli::Definitions) -> Outcome {
             .map_err(|e| failure::refused(format!("{name} is not served"), e))?;
         tracing::info!(crd = name, "installed");
     }
-    prefer_vitistack(client).await;
     Ok(())
-}
-
-/// Makes `machines` mean Viti Stack's where a name is in several groups, as with `machinist up`.
-/// A cluster ranks the groups of definitions by their names, unless somebody registers one by hand.
-async fn prefer_vitistack(client: &Client) {
-    let name = format!("{}.{}", vitistack::VERSION, vitistack::GROUP);
-    let service = serde_json::json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {
-            "name": name,
-            // The cluster keeps what it registered itself as it was, and leaves what others did.
-            "labels": {"kube-aggregator.kubernetes.io/automanaged": "false"},
-        },
-        "spec": {
-            "group": vitistack::GROUP,
-            "version": vitistack::VERSION,
-            // Definitions have 1000.
-            "groupPriorityMinimum": 1100,
-            "versionPriority": 100,
-        },
-    });
-    let api: Api<APIService> = Api::all(client.clone());
-    let params = PatchParams::apply("machinist").force();
-    if let Err(error) = api.patch(&name, &params, &Patch::Apply(&service)).await {
-        tracing::warn!(%error, "`kubectl get machines` may mean another group's; say machines.{}", vitistack::GROUP);
-    }
 }
 
 /// Liveness, readiness, version and metrics for whoever runs the operator.
