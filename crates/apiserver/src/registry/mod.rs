@@ -138,7 +138,8 @@ fn compile(entry: &Entry, before: &[Arc<Kind>], registry: &Registry) -> Vec<Arc<
     }
 }
 
-fn is_established(definition: &serde_json::Value) -> bool {
+/// Whether the names of a definition are its own, so that its kind is served.
+pub(crate) fn is_established(definition: &serde_json::Value) -> bool {
     let conditions = definition
         .pointer("/status/conditions")
         .and_then(|c| c.as_array());
