@@ -14,6 +14,7 @@ pub mod convert;
 pub mod crds;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod ironcore;
 pub mod kupenstack;
 pub mod names;
 pub mod quantity;

@@ -41,3 +41,8 @@ pub const WEBHOOK_SERVICE: &str = "vitistack-conversion-webhook";
 
 /// Path at which the webhook converts between versions.
 pub const CONVERSION_PATH: &str = "/convert";
+
+/// Annotation on a MachineProvider that names orphans to remove, by the platform's ids, separated
+/// by commas. An orphan carries a key of this cluster whose Machine is no more; it is reported by
+/// an event first.
+pub const DELETE_ORPHANS_ANNOTATION: &str = "machinist.vitistack.io/delete-orphans";

@@ -138,6 +138,10 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Running"))]
     pub power_state: Option<PowerState>,
+    /// Seconds that the guest may take to shut down before it is ended, when the machine is stopped, restarted or deleted; the provider's own limit unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 86400))]
+    pub termination_grace_period_seconds: Option<i64>,
     /// Disks of the machine, by name; one of the image's size when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(
