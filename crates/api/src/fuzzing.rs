@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::admission::faults;
-use crate::convert::{CONVERTIBLE_KINDS, convert};
+use crate::convert::{CONVERTIBLE_KINDS, convert, drop_foreign};
 use crate::unstructured::from_unstructured;
 use crate::vitistack::{Machine, MachineProvider, v1beta1};
 
@@ -31,6 +31,8 @@ pub fn manifest(bytes: &[u8]) {
             fields.insert("kind".to_owned(), (*kind).into());
             // An annotation that somebody forged may be dropped on the way.
             fields.remove("metadata");
+            let mut object = object.clone();
+            drop_foreign(&mut object);
             let there = convert(&object, &format!("vitistack.io/{to}"));
             let back = there.and_then(|there| convert(&there, &format!("vitistack.io/{from}")));
             let same = back.map(|mut back| {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::concept::{Concept, Fields};
+use super::value::sorted;
 
 /// Prefix of the annotations; the version that is kept follows.
 pub(super) const PREFIX: &str = "conversion.vitistack.io/";
@@ -60,7 +61,7 @@ fn digest(concept: &Concept, object: &Value, version: &str) -> String {
     } else {
         Value::Object(concept.of(object, version))
     };
-    let hash = Sha256::digest(crate::crds::canonical(fields).to_string());
+    let hash = Sha256::digest(sorted(fields).to_string());
     hash.iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))
@@ -95,9 +96,7 @@ pub(super) fn put(object: &mut Value, version: &str, kept: &Kept) {
         return;
     }
     // Maps of text and JSON can always be written.
-    let Ok(text) =
-        serde_json::to_value(kept).map(|value| crate::crds::canonical(value).to_string())
-    else {
+    let Ok(text) = serde_json::to_value(kept).map(|value| sorted(value).to_string()) else {
         return;
     };
     if !object["metadata"].is_object() {

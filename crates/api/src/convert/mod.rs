@@ -88,6 +88,26 @@ pub fn convert(object: &Value, api_version: &str) -> Result<Value, ConvertError>
     Ok(converted(table, object, Direction::towards(to)))
 }
 
+/// Drops fields that only the other version has, as a server does before it asks for a conversion.
+pub(crate) fn drop_foreign(object: &mut Value) {
+    let version = object["apiVersion"].as_str().map(|text| version(text, ""));
+    let table = match object["kind"].as_str() {
+        Some("MachineProvider") => &machine_provider::TABLE,
+        _ => &machine::TABLE,
+    };
+    let Some(Ok(version)) = version else { return };
+    let other = Direction::towards(version).from();
+    for part in ["spec", "status"] {
+        let named = |version: &str, key: &str| {
+            let mut concepts = table.concepts().filter(|concept| concept.part == part);
+            concepts.any(|concept| concept.keys(version).contains(&key))
+        };
+        if let Some(fields) = object.get_mut(part).and_then(Value::as_object_mut) {
+            fields.retain(|key, _| named(version, key) || !named(other, key));
+        }
+    }
+}
+
 /// The version of an `apiVersion` of ours.
 fn version(api_version: &str, kind: &str) -> Result<&'static str, ConvertError> {
     let known = [V1ALPHA1, V1BETA1]

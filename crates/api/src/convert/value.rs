@@ -7,6 +7,21 @@ use crate::quantity::Quantity;
 
 const GIB: u64 = 1 << 30;
 
+/// The value with its keys in order, whatever order its maps are kept in.
+pub(super) fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let entries: std::collections::BTreeMap<String, Value> = map
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            entries.into_iter().collect()
+        }
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        other => other,
+    }
+}
+
 /// The fields of an object below a field; none when it is no object.
 pub(super) fn object(fields: &Fields, key: &str) -> Option<Fields> {
     fields.get(key)?.as_object().cloned()

@@ -135,7 +135,7 @@ fn schemas(crd: &CustomResourceDefinition) -> impl Iterator<Item = (&str, &JSONS
 }
 
 /// The value with sorted keys, and with whole numbers written as such.
-pub(crate) fn canonical(value: Value) -> Value {
+fn canonical(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.into_iter().collect();
