@@ -67,7 +67,8 @@ pub(crate) fn answer(
         }
     }
     let document = snapshot.document(&name, make);
-    Ok(respond::document(headers, &document, content_type))
+    let varies = content_type != plain;
+    Ok(respond::document(headers, &document, content_type, varies))
 }
 
 fn aggregated_version(headers: &HeaderMap) -> Option<&'static str> {
@@ -106,7 +107,7 @@ fn reviews<'a>(
 
 fn group_list(snapshot: &Snapshot) -> Value {
     let groups: Vec<Value> = snapshot
-        .groups()
+        .ranked_groups()
         .iter()
         .filter(|(group, _)| !group.is_empty())
         .map(|(group, versions)| group_entry(group, versions))
@@ -212,7 +213,7 @@ fn subresources(kind: &Kind) -> Vec<Subresource> {
 
 fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value {
     let items: Vec<Value> = snapshot
-        .groups()
+        .ranked_groups()
         .iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {

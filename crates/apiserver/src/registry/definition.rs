@@ -114,6 +114,7 @@ struct Rules {
     generation: bool,
     unconditional_update: bool,
     read_only: bool,
+    returns_deleted: bool,
     hook: Hook,
     prefix: Option<String>,
     stored_api_version: Option<String>,
@@ -125,6 +126,7 @@ impl Default for Rules {
             generation: true,
             unconditional_update: false,
             read_only: false,
+            returns_deleted: false,
             hook: Hook::None,
             prefix: None,
             stored_api_version: None,
@@ -236,6 +238,7 @@ impl Spec {
                 generation: rules.generation,
                 unconditional_update: rules.unconditional_update,
                 read_only: rules.read_only,
+                returns_deleted: rules.returns_deleted,
                 strategic: if builtin {
                     Strategic::ByTable
                 } else {

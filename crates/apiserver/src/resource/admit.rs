@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Address, FieldValidation, WriteOptions, hook, metadata, typed};
+use super::{Address, FieldValidation, Part, WriteOptions, hook, metadata, scale, typed};
 use crate::admission::Notes;
 use crate::apply;
 use crate::codec;
@@ -279,6 +279,7 @@ pub(super) fn validate(
     kind: &Kind,
     object: &Value,
     live: Option<&Value>,
+    part: Part,
 ) -> Result<(), ApiError> {
     let mut causes = metadata::validate(kind, object, live);
     let blocked = causes
@@ -296,6 +297,15 @@ pub(super) fn validate(
         .filter(|cause| !found.contains(cause))
         .collect();
     causes.extend(found);
+    if part == Part::Status && !kind.builtin {
+        errors.iter_mut().for_each(judge_status_alone);
+    }
+    if let Some(paths) = &kind.scale {
+        // What was not checked is said last.
+        let last = errors.iter().position(|e| e.message.ends_with(UNCHECKED));
+        let last = last.unwrap_or(errors.len());
+        errors.splice(last..last, scale::faults(paths, object));
+    }
     if blocked && kind.validator.has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
         let why = format!("Invalid value: null: {UNCHECKED}");
         errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
@@ -311,6 +321,18 @@ pub(super) fn validate(
         meta::name(object),
         &causes,
     ))
+}
+
+/// A status that is written by itself is judged by itself, so what is said of it leaves out where
+/// it lies.
+fn judge_status_alone(cause: &mut Cause) {
+    if let Some(rest) = cause.field.strip_prefix("status.") {
+        let (whole, alone) = (
+            format!("{} in body", cause.field),
+            format!("{rest} in body"),
+        );
+        cause.message = cause.message.replace(&whole, &alone);
+    }
 }
 
 /// An object of a custom kind says itself what it is, and may be wrong about it.

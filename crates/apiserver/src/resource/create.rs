@@ -68,7 +68,7 @@ impl Core {
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
             hook::check_caller(self, kind, &object, None, &options.caller)?;
-            admit::validate(self, kind, &object, None)?;
+            admit::validate(self, kind, &object, None, Part::Main)?;
             if !untracked {
                 // The caller was let in to patch; that the object is new is known only now.
                 let action = super::action(kind, namespace, meta::name(&object), "create");

@@ -90,7 +90,7 @@ impl Core {
                 apply::keep_times_if_unchanged(&live, &mut settled);
                 object = settled;
             }
-            self.conclude(&at.kind, &mut object, &live, options)?;
+            self.conclude(&at.kind, &mut object, &live, part, options)?;
             if !options.internal {
                 self.approve_part(at, part, options, &object, &live).await?;
             }
@@ -191,6 +191,7 @@ impl Core {
         kind: &Kind,
         object: &mut Value,
         live: &Value,
+        part: Part,
         options: &WriteOptions,
     ) -> Result<(), ApiError> {
         hook::check_caller(self, kind, object, Some(live), &options.caller)?;
@@ -198,7 +199,7 @@ impl Core {
             let next = meta::generation(live) + 1;
             meta::metadata_mut(object).insert("generation".into(), next.into());
         }
-        admit::validate(self, kind, object, Some(live))
+        admit::validate(self, kind, object, Some(live), part)
     }
 
     /// Shows a changed object to the mutating webhooks; gives what they made of it, if anything.

@@ -6,7 +6,7 @@ use super::super::Part;
 use crate::conversion::{self, Conversion};
 use crate::core::Core;
 use crate::meta;
-use crate::registry::{Names, Spec};
+use crate::registry::{Names, Spec, is_established};
 use crate::status::Cause;
 
 /// Keeps a definition until its objects are gone.
@@ -159,12 +159,13 @@ fn clashing_name(core: &Core, spec: &Spec) -> Option<String> {
 
 /// Shows in the conditions that the definition is on its way out.
 pub(super) fn mark_deleting(object: &mut Value) {
-    let message = "CustomResource deletion is in progress";
+    let message =
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
     let terminating = condition(
         None,
         "Terminating",
         true,
-        "InstanceDeletionInProgress",
+        "InstanceDeletionPending",
         message,
     );
     let status = meta::child_mut(object, "status");
@@ -181,15 +182,22 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         return Vec::new();
     }
     let mut causes = crate::definition::validate(object);
-    for field in ["group", "scope"] {
-        let changed = live.is_some_and(|l| l["spec"][field] != object["spec"][field]);
-        if changed {
-            let path = format!("spec.{field}");
-            causes.push(Cause::invalid(
-                &path,
-                &object["spec"][field].to_string(),
-                "field is immutable",
-            ));
+    if let Some(live) = live {
+        // The name was judged when the definition came.
+        causes.retain(|cause| cause.field != "metadata.name");
+        let fixed: &[&str] = if is_established(live) {
+            &["scope", "names/kind", "group", "names/plural"]
+        } else {
+            &["group", "names/plural"]
+        };
+        for field in fixed {
+            let value = |of: &Value| of.pointer(&format!("/spec/{field}")).cloned();
+            let (before, after) = (value(live), value(object));
+            if before != after {
+                let path = format!("spec.{}", field.replace('/', "."));
+                let shown = after.unwrap_or_default().to_string();
+                causes.push(Cause::invalid(&path, &shown, "field is immutable"));
+            }
         }
     }
     if causes.is_empty()

@@ -8,7 +8,7 @@ use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{Compiled, CompiledRule, RuleNode, cost};
+use super::{Compiled, CompiledRule, RuleNode, cost, steps};
 use crate::schema::text::child_path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
@@ -26,6 +26,7 @@ pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
         Ok::<_, ExecutionError>(text(type_name(&value)))
     });
     cost::register(&mut library);
+    steps::register(&mut library);
     for name in TYPE_NAMES {
         library.add_variable_from_value(name, text(name));
     }
