@@ -80,10 +80,18 @@ pub fn crd_yaml(crd: &CustomResourceDefinition) -> Result<String, CrdError> {
         name: name(),
         source,
     })?;
-    serde_saphyr::to_string(&canonical(value)).map_err(|source| CrdError::Write {
+    value_yaml(value).map_err(|source| CrdError::Write {
         name: name(),
         source: Box::new(source),
     })
+}
+
+/// An object as YAML in the form of the committed files.
+///
+/// # Errors
+/// When it has no form in YAML.
+pub fn value_yaml(object: Value) -> Result<String, serde_saphyr::ser::Error> {
+    serde_saphyr::to_string(&canonical(object))
 }
 
 /// Reads a CRD from YAML.

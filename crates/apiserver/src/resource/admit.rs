@@ -1,6 +1,8 @@
 //! What every write goes through before it is stored: the envelope, pruning, defaults,
 //! validation; in the order and with the words of Kubernetes.
 
+use std::time::Instant;
+
 use serde_json::Value;
 
 use super::{Address, FieldValidation, WriteOptions, hook, metadata, typed};
@@ -169,7 +171,7 @@ pub(super) fn shape(
 ) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
     metadata::drop_empty(object);
-    schema::default(&kind.schema, object);
+    schema::default(kind.schema(), object);
     Ok(warnings)
 }
 
@@ -214,7 +216,7 @@ fn strict(complaints: &[String]) -> String {
 fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<String> {
     let mut complaints = options.complaints.clone();
     let mut unknown = metadata::prune(object);
-    let mut of_schema = schema::prune(&kind.schema, object);
+    let mut of_schema = schema::prune(kind.schema(), object);
     of_schema.sort();
     unknown.extend(of_schema);
     complaints.extend(
@@ -239,7 +241,7 @@ pub(super) fn keep_managers(object: &mut Value, before: &Value, notes: &Notes) {
 /// Refuses to apply what the schema does not know: nobody could own it.
 pub(super) fn check_declared(at: &Address, applied: &mut Value) -> Result<(), ApiError> {
     let mut unknown = metadata::prune(applied);
-    unknown.extend(schema::prune(&at.kind.schema, applied));
+    unknown.extend(schema::prune(at.kind.schema(), applied));
     unknown.sort();
     if unknown.is_empty() {
         return Ok(());
@@ -273,6 +275,21 @@ pub(super) fn misfit(at: &Address, says_where: bool, faults: &[(String, String)]
     ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "", message)
 }
 
+/// The same for an object that is about to be stored, whose shaping is counted.
+pub(super) fn shape_counted(
+    core: &Core,
+    kind: &Kind,
+    object: &mut Value,
+    options: &WriteOptions,
+) -> Result<Vec<String>, ApiError> {
+    let began = Instant::now();
+    let warnings = shape(kind, object, options);
+    if !kind.builtin {
+        core.metrics.shaped(began.elapsed());
+    }
+    warnings
+}
+
 /// Judges an object that is about to be stored.
 pub(super) fn validate(
     core: &Core,
@@ -280,6 +297,15 @@ pub(super) fn validate(
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), ApiError> {
+    let began = Instant::now();
+    let verdict = judge(core, kind, object, live);
+    if !kind.builtin {
+        core.metrics.validated(began.elapsed());
+    }
+    verdict
+}
+
+fn judge(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Result<(), ApiError> {
     let mut causes = metadata::validate(kind, object, live);
     let blocked = causes
         .iter()
@@ -288,7 +314,7 @@ pub(super) fn validate(
         causes.extend(another_type(kind, object));
     }
     let found = hook::validate(core, kind, object, live);
-    let errors = kind.validator.validate(object, live);
+    let errors = kind.validator().validate(object, live);
     // What a hook found is not said again when the schema says the same.
     let mut errors: Vec<Cause> = errors
         .iter()
@@ -296,7 +322,7 @@ pub(super) fn validate(
         .filter(|cause| !found.contains(cause))
         .collect();
     causes.extend(found);
-    if blocked && kind.validator.has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
+    if blocked && kind.validator().has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
         let why = format!("Invalid value: null: {UNCHECKED}");
         errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
     }

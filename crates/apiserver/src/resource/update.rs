@@ -148,7 +148,7 @@ impl Core {
         if meta::uid(&object).is_empty() {
             meta::copy(&mut object, live, "uid");
         }
-        let warnings = admit::shape(kind, &mut object, options)?;
+        let warnings = admit::shape_counted(self, kind, &mut object, options)?;
         match part {
             Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {

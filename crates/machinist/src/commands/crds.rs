@@ -2,13 +2,14 @@
 
 use machinist_api::crds;
 
+use crate::definitions;
 use crate::failure::{self, Outcome};
 
 /// Prints them as one stream of YAML documents.
 pub(crate) fn run() -> Outcome {
-    for crd in crds::crds() {
+    for object in definitions::objects()? {
         let yaml =
-            crds::crd_yaml(&crd).map_err(|e| failure::internal("could not print a CRD", e))?;
+            crds::value_yaml(object).map_err(|e| failure::internal("could not print a CRD", e))?;
         print!("---\n{yaml}");
     }
     Ok(())

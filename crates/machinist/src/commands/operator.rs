@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::Path, sync::Arc};
 use axum::{Router, http::StatusCode, routing::get};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client, Config, ResourceExt,
+    Api, Client, Config,
     api::{Patch, PatchParams},
     config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{await_condition, conditions::is_crd_established},
@@ -16,6 +16,7 @@ use super::up::interrupted;
 use crate::{
     cli,
     data_dir::DataDir,
+    definitions,
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
@@ -71,9 +72,12 @@ async fn cluster(kubeconfig: Option<&Path>) -> Outcome<Config> {
 async fn install_crds(client: &Client) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    for crd in machinist_api::crds::crds() {
-        let name = crd.name_any();
-        api.patch(&name, &params, &Patch::Apply(&crd))
+    for definition in definitions::objects()? {
+        let name = definition["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        api.patch(&name, &params, &Patch::Apply(&definition))
             .await
             .map_err(|e| failure::refused(format!("could not install {name}"), e))?;
         await_condition(api.clone(), &name, is_crd_established())
