@@ -174,7 +174,12 @@ impl Kind {
 
     /// Whether this is the version that is stored, under the same names.
     pub(crate) fn is_stored_form(&self) -> bool {
-        self.renames.is_empty() && self.stored_api_version == self.api_version()
+        // Asked for every event of every watch, so nothing is put together for it.
+        let (group, version) = match self.stored_api_version.split_once('/') {
+            Some((group, version)) => (group, version),
+            None => ("", self.stored_api_version.as_str()),
+        };
+        self.renames.is_empty() && self.group == group && self.version == version
     }
 
     /// Whether whatever lies in the store is what this version serves, byte for byte.

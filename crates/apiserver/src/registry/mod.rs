@@ -93,6 +93,11 @@ impl Registry {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// Makes those who wait for changes look around, though nothing has changed here.
+    pub(crate) fn nudge(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Sees every change of the registry from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

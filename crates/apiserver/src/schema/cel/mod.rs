@@ -15,6 +15,7 @@ mod examine;
 mod expression;
 mod field_path;
 mod optional;
+mod pattern;
 mod scope;
 mod syntax;
 mod types;
