@@ -97,7 +97,7 @@ manifests: ## Write the CRDs from the Rust types
 	@cargo xtask manifests
 
 .PHONY: generate
-generate: ## Write everything else that is generated and committed
+generate: ## Write everything else that is generated: schemas for editors, the reference
 	@cargo xtask generate
 
 .PHONY: sanitize-crds

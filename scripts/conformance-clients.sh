@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Drives a control plane with clients that others wrote: both Helms, both kubectls, and Go programs
-# of client-go and controller-runtime. Starts `machinist up` in a directory of its own, unless
+# Drives a control plane with clients that others wrote: both Helms, both kubectls, Go programs of
+# client-go and controller-runtime, and the official Python client with its own tests. Starts `machinist up` in a directory of its own, unless
 # KUBECONFIG names a server that is there for it, and ends what it started.
 #
-# usage: scripts/conformance-clients.sh [helm|kubectl|go]...   (all, if none is named)
+# usage: scripts/conformance-clients.sh [helm|kubectl|go|python]...   (all, if none is named)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -130,12 +130,25 @@ run_go() {
     (cd tests/conformance/go && CGO_ENABLED=0 go test -vet=off -trimpath -count=1 ./...)
 }
 
+# The client keeps what it learned of a server in the directory for temporary files, by address.
+run_python() {
+    "$here/setup.sh" python
+    eval "$("$here/setup.sh" --env)"
+    (
+        cd tests/conformance/python
+        export TMPDIR=$work PYTHONPATH=. PYTHONDONTWRITEBYTECODE=1
+        # shellcheck disable=SC2046 # One word for each suite.
+        "$MACHINIST_PYTHON" -m pytest -q -rs --no-header -p official -p no:cacheprovider --rootdir . --pyargs \
+            test_python.py $("$MACHINIST_PYTHON" -c 'import official; print(*official.SUITES)')
+    )
+}
+
 [[ -n ${KUBECONFIG:-} ]] || start_server
-for part in "${@:-helm kubectl go}"; do
+for part in "${@:-helm kubectl go python}"; do
     for one in $part; do
         case $one in
-            helm | kubectl | go) "run_$one" ;;
-            *) die "unknown part '$one' (helm, kubectl or go)" ;;
+            helm | kubectl | go | python) "run_$one" ;;
+            *) die "unknown part '$one' (helm, kubectl, go or python)" ;;
         esac
         say "$one: passed in ${SECONDS}s"
     done

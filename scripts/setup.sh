@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python]...   (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -127,11 +127,42 @@ setup_conformance() {
     with_lock conformance build_conformance "$assets"
 }
 
+# Where the official Python client is, or will be installed.
+python_assets() {
+    echo "$cache/python/$(hash12 <"$tree/tests/conformance/python/requirements.txt")"
+}
+
+# Whether python3 can make environments; Debian keeps that part in a package of its own.
+makes_environments() {
+    have python3 && python3 -c 'import ensurepip, venv' 2>/dev/null
+}
+
+install_python() {
+    local destination=$1
+    [[ ! -e $destination/installed ]] || return 0
+    say 'installing the official Python client'
+    rm -rf "$destination"
+    mkdir -p "$(dirname "$destination")"
+    python3 -m venv "$destination"
+    "$destination/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: \
+        --requirement "$tree/tests/conformance/python/requirements.txt"
+    touch "$destination/installed"
+}
+
+setup_python() {
+    local assets
+    assets=$(python_assets)
+    [[ ! -e $assets/installed ]] || return 0
+    makes_environments || apt_install python3 python3-venv
+    with_lock python install_python "$assets"
+}
+
 setup_test() {
     setup_run
     setup_kubectl
     setup_kube
     setup_conformance
+    setup_python
 }
 
 # Prints an assignment if the file that it names exists.
@@ -149,6 +180,7 @@ print_env() {
     assign MACHINIST_HELM "${MACHINIST_HELM:-$cache/kubectl/$new_client/helm}"
     assign MACHINIST_HELM_OLD "${MACHINIST_HELM_OLD:-$cache/kubectl/$old_client/helm}"
     assign MACHINIST_CONFORMANCE "$(conformance_assets)"
+    assign MACHINIST_PYTHON "$(python_assets)/bin/python"
     # The file behind the link: a disk that grows on top of it must not see it change.
     image=$(realpath -q "${MACHINIST_GUEST_IMAGE:-$cache/images/machinist-guest.qcow2}" || true)
     assign MACHINIST_GUEST_IMAGE "$image"
@@ -156,8 +188,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl | conformance) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance | python) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python or --env)" ;;
     esac
 done

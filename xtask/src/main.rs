@@ -24,14 +24,14 @@ struct Arguments {
 enum Command {
     /// Write the CRDs into crds/
     Manifests,
-    /// Write the JSON schemas for editors into schemas/
+    /// Write the JSON schemas for editors into schemas/ and the reference into docs/reference/
     Generate,
     /// Rewrite CRD files into what Kubernetes accepts; does nothing the second time
     SanitizeCrds {
         /// Files to rewrite; every file in crds/ when none is given
         files: Vec<PathBuf>,
     },
-    /// Check that crds/ and schemas/ are as the types say and that Kubernetes accepts them
+    /// Check that crds/, schemas/ and docs/reference/ are as the types say and that Kubernetes accepts them
     VerifyCrds,
     /// Measure start-up, load and memory beside kube-apiserver, and overhead beside plain QEMU
     Bench(bench::Flags),

@@ -10,11 +10,9 @@ use crate::{generate, manifests, tree};
 pub(crate) fn run() -> Result<()> {
     let crds = tree::folder("crds")?;
     let mut found = tree::differences(&crds, "yaml", &manifests::files()?)?;
-    found.extend(tree::differences(
-        &tree::folder("schemas")?,
-        "json",
-        &generate::files()?,
-    )?);
+    for (folder, ending, files) in generate::folders()? {
+        found.extend(tree::differences(&tree::folder(folder)?, ending, &files)?);
+    }
     for path in tree::with_ending(&crds, "yaml")? {
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -2,11 +2,17 @@
 //!
 //! Types here say what a manifest may look like; what it means is left to the domain model in
 //! `machinist-core`. There is no I/O, no client and no async runtime in this crate.
+#![allow(
+    clippy::duplicated_attributes,
+    reason = "two columns of one type are two columns"
+)]
 
 pub mod conditions;
 pub mod crds;
+pub mod kupenstack;
 pub mod names;
 pub mod quantity;
+pub mod reference;
 mod schema;
 pub mod vitistack;
 mod wire_enum;

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use machinist_api::crds::{
-    crd_file_name, crd_from_yaml, crd_yaml, crds, editor_schema, sanitize, violations,
+    CrdOptions, crd_file_name, crd_from_yaml, crd_yaml, crds, crds_with, editor_schema, sanitize,
+    violations,
 };
 use serde_json::{Value, json};
 
@@ -56,35 +57,52 @@ fn yaml_holds_the_whole_crd() {
     }
 }
 
+/// One line a kind: its columns, those of `-o wide` in parentheses.
 #[test]
 fn columns_are_the_documented_ones() {
-    let columns: Vec<Vec<String>> = crds()
-        .iter()
-        .map(|crd| {
-            let columns = crd.spec.versions[0]
-                .additional_printer_columns
-                .as_ref()
-                .unwrap();
-            columns.iter().map(|column| column.name.clone()).collect()
-        })
-        .collect();
-    assert_eq!(
-        columns,
-        [
-            vec!["Type", "Region", "Ready", "Age", "Phase", "Machines"],
-            vec![
-                "Phase",
-                "Ready",
-                "IP",
-                "Provider",
-                "Age",
-                "Instance-Type",
-                "State",
-                "Provider-ID",
-                "Message"
-            ],
-        ]
-    );
+    let mut lines = String::new();
+    for crd in crds() {
+        let columns = crd.spec.versions[0].additional_printer_columns.as_ref();
+        let columns: Vec<String> = columns
+            .unwrap()
+            .iter()
+            .map(|column| match column.priority {
+                Some(1) => format!("({})", column.name),
+                _ => column.name.clone(),
+            })
+            .collect();
+        let name = crd.metadata.name.as_ref().unwrap();
+        lines += &format!("{name}: {}\n", columns.join(" "));
+    }
+    assert_eq!(lines, committed("crates/api/tests", "columns.txt"));
+}
+
+/// The short names, which must not be KubeVirt's, but for the one that is documented.
+#[test]
+fn the_short_name_vm_can_be_left_to_kubevirt() {
+    let kubevirt = [
+        "vm",
+        "vms",
+        "vmi",
+        "vmis",
+        "vmirs",
+        "vmim",
+        "kv",
+        "vmpool",
+        "vmsnapshot",
+    ];
+    let taken = |options: CrdOptions| -> Vec<String> {
+        let crds = crds_with(options).into_iter();
+        let names = crds.flat_map(|crd| crd.spec.names.short_names.unwrap_or_default());
+        names
+            .filter(|name| kubevirt.contains(&name.as_str()))
+            .collect()
+    };
+    assert_eq!(taken(CrdOptions::default()), ["vm"]);
+    let options = CrdOptions {
+        without_vm_short_name: true,
+    };
+    assert_eq!(taken(options), Vec::<String>::new());
 }
 
 fn crd_with(property: Value) -> CustomResourceDefinition {

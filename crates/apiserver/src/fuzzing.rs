@@ -3,6 +3,7 @@
 //! Nothing of the server uses this.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -14,6 +15,7 @@ use tower::ServiceExt as _;
 use crate::apply::{self, Manager, Set};
 use crate::patch::{self, PatchKind};
 use crate::protobuf::Envelope;
+use crate::registry::Strategic;
 use crate::resource::ListOptions;
 use crate::schema::{self, Schema, Validator};
 use crate::selector::Selector;
@@ -156,7 +158,12 @@ fn patch(bytes: &[u8]) {
         1 => PatchKind::Merge,
         _ => PatchKind::Strategic,
     };
-    if let Ok(patched) = patch::apply_patch(kind, &live, &change) {
+    let lists = patch::Lists {
+        kind: "Thing",
+        strategic: &Strategic::BySchema(Arc::default()),
+        schema: &thing_schema(),
+    };
+    if let Ok(patched) = patch::apply_patch(kind, lists, &live, &change) {
         let _ = crate::codec::encode_bounded(&patched);
     }
 }

@@ -20,7 +20,7 @@ use crate::auth::{Identity, KeyError, SigningKey, rbac};
 use crate::conversion::Converters;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
-use crate::registry::{DefinitionError, Registry};
+use crate::registry::{DefinitionError, Registry, StrategicGroup};
 use crate::resource::{Address, Embedded, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
 use crate::tls::{self, Pki, ServeError};
@@ -47,6 +47,8 @@ pub struct Options {
     pub services: Option<Arc<dyn Services>>,
     /// Converters of kinds whose definitions name a webhook behind a service.
     pub converters: Converters,
+    /// Groups whose custom kinds take strategic merge patches, which Kubernetes refuses for them.
+    pub strategic: Vec<StrategicGroup>,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
     /// Where requests are written down; nowhere without it.
@@ -110,6 +112,7 @@ impl ApiServer {
             extra_metrics,
             services,
             converters,
+            strategic,
             signing_key,
             audit,
             limits,
@@ -126,7 +129,7 @@ impl ApiServer {
         };
         let core = Core::new(
             store,
-            Registry::new(converters)?,
+            Registry::new(converters, strategic)?,
             version,
             extra_metrics,
             signing_key,

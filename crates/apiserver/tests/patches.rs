@@ -10,6 +10,8 @@
 mod common;
 
 use common::{WIDGETS, call, check, ok, server, widget};
+use machinist_apiserver::registry::StrategicGroup;
+use machinist_apiserver::{ApiServer, Options, Store};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -139,4 +141,84 @@ async fn server_side_apply_keeps_owners_apart() {
     let before = ok(&server, &format!("GET {one}"), None).await;
     let after = ok(&server, &line, Some(&with(json!({"color": "blue"})))).await;
     assert_eq!(before, after);
+}
+
+/// A definition in the manner of IronCore's machines.
+fn definition(group: &str) -> Value {
+    let volume = json!({"type": "object", "required": ["name"], "properties": {
+        "name": {"type": "string"}, "device": {"type": "string"},
+    }});
+    let volumes = json!({"type": "array", "items": volume,
+        "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("boxes.{group}")},
+        "spec": {
+            "group": group, "scope": "Namespaced",
+            "names": {"plural": "boxes", "kind": "Box"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "properties": {"volumes": volumes}},
+                    "status": {"type": "object", "properties": {"volumes": volumes, "seen": volumes}},
+                }}},
+            }],
+        },
+    })
+}
+
+#[tokio::test]
+async fn strategic_patches_of_custom_kinds() {
+    let options = Options {
+        crds: vec![definition("compute.example.dev"), definition("other.io")],
+        strategic: vec![StrategicGroup {
+            suffix: "example.dev".into(),
+            replaced: vec!["status.volumes".into()],
+        }],
+        ..Options::default()
+    };
+    let server = ApiServer::new(Store::memory(), options).await.unwrap();
+    let path = |group: &str| format!("/apis/{group}/v1/namespaces/default/boxes");
+    for group in ["compute.example.dev", "other.io"] {
+        let body = json!({"apiVersion": format!("{group}/v1"), "kind": "Box",
+            "metadata": {"name": "one"},
+            "spec": {"volumes": [{"name": "a", "device": "oda"}, {"name": "b"}]}});
+        ok(&server, &format!("POST {}", path(group)), Some(&body)).await;
+    }
+    let one = format!("{}/one", path("compute.example.dev"));
+    let status = json!({"status": {"volumes": [{"name": "a"}], "seen": [{"name": "a"}]}});
+    ok(&server, &format!("PATCH+merge {one}/status"), Some(&status)).await;
+    check(
+        &server,
+        &[
+            (
+                &format!("PATCH+strategic {one}"),
+                json!({"spec": {"volumes": [{"name": "c"}, {"name": "b", "$patch": "delete"}]}}),
+                200,
+                json!({"spec": {"volumes": [{"name": "c"}, {"name": "a", "device": "oda"}]}}),
+            ),
+            (
+                &format!("PATCH+strategic {one}/status"),
+                json!({"status": {"volumes": [{"name": "b"}], "seen": [{"name": "b"}]}}),
+                200,
+                json!({"status": {"volumes": [{"name": "b"}],
+                                  "seen": [{"name": "b"}, {"name": "a"}]}}),
+            ),
+            (
+                &format!("PATCH+strategic {one}"),
+                json!({"spec": {"volumes": [{"device": "x"}]}}),
+                500,
+                json!({}),
+            ),
+            (
+                &format!("PATCH+strategic {}/one", path("other.io")),
+                json!({"spec": {"volumes": [{"name": "c"}]}}),
+                415,
+                json!({"reason": "UnsupportedMediaType"}),
+            ),
+        ],
+    )
+    .await;
 }

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use machinist_api::crds::CrdOptions;
 
 /// Virtual machines the Kubernetes way, on any platform.
 #[derive(Debug, Parser)]
@@ -67,7 +68,7 @@ pub(crate) enum Command {
     /// Run the engine against a Kubernetes cluster
     Operator(Operator),
     /// Print every CustomResourceDefinition as YAML
-    Crds,
+    Crds(Definitions),
     /// Print the version
     Version,
 }
@@ -83,7 +84,7 @@ impl Command {
             | Command::Console(_)
             | Command::Backup(_)
             | Command::Restore(_)
-            | Command::Crds
+            | Command::Crds(_)
             | Command::Version => "warn",
         }
     }
@@ -225,11 +226,32 @@ pub(crate) struct Operator {
     /// Apply our CustomResourceDefinitions to the cluster first
     #[arg(long)]
     pub(crate) install_crds: bool,
+    #[command(flatten)]
+    pub(crate) definitions: Definitions,
     /// Where /livez, /readyz, /version and /metrics are served, without TLS
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR:PORT")]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) data: DataDir,
+}
+
+/// What an installation may choose about our CustomResourceDefinitions.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Definitions {
+    /// Leave the short name `vm` to KubeVirt: our VirtualMachine goes without it
+    #[arg(long)]
+    pub(crate) without_vm_short_name: bool,
+}
+
+impl From<Definitions> for CrdOptions {
+    fn from(flags: Definitions) -> Self {
+        let Definitions {
+            without_vm_short_name,
+        } = flags;
+        Self {
+            without_vm_short_name,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use machinist_apiserver::registry::StrategicGroup;
 use machinist_apiserver::{
     ApiServer, AuditOptions, Identity, Options, Pki, StartError,
     tls::{self, PkiError},
@@ -82,6 +83,7 @@ impl ControlPlane {
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 signing_key: Some(signing_key),
                 audit,
+                strategic: vec![ironcore_patches()],
                 ..Options::default()
             };
             let what = "could not start the API server";
@@ -196,4 +198,18 @@ fn open_failure(dir: &DataDir, error: OpenError) -> failure::Failure {
         format!("could not open the store in {}", dir.store().display()),
         error,
     )
+}
+
+/// IronCore's Go clients send strategic merge patches, as its own API server takes them. Its types
+/// give keys to the lists that users write and to `status.peerings`; the others are replaced.
+fn ironcore_patches() -> StrategicGroup {
+    let replaced = [
+        "status.conditions",
+        "status.networkInterfaces",
+        "status.volumes",
+    ];
+    StrategicGroup {
+        suffix: "ironcore.dev".into(),
+        replaced: replaced.map(Into::into).into(),
+    }
 }

@@ -1,9 +1,6 @@
 //! The CustomResourceDefinitions that this program brings along, as the build embedded them.
 
 use machinist_apiserver::Embedded;
-use serde_json::Value;
-
-use crate::failure::{self, Outcome};
 
 static DEFINITIONS: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
 
@@ -12,25 +9,20 @@ pub(crate) fn all() -> &'static [Embedded] {
     DEFINITIONS
 }
 
-/// All of them as objects.
-pub(crate) fn objects() -> Outcome<Vec<Value>> {
-    DEFINITIONS
-        .iter()
-        .map(Embedded::whole)
-        .collect::<Result<_, _>>()
-        .map_err(|e| failure::internal("could not read an embedded definition", e))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use machinist_api::crds;
     use machinist_apiserver::{ApiServer, Options, Store};
+    use serde_json::Value;
+
+    fn objects() -> Vec<Value> {
+        all().iter().map(|one| one.whole().unwrap()).collect()
+    }
 
     #[test]
     fn what_is_embedded_is_what_the_types_say() {
         let mut embedded: Vec<String> = objects()
-            .unwrap()
             .into_iter()
             .map(|object| crds::crd_yaml(&serde_json::from_value(object).unwrap()).unwrap())
             .collect();
@@ -47,7 +39,7 @@ mod tests {
     #[tokio::test]
     async fn every_definition_is_accepted_when_it_is_judged() {
         let options = Options {
-            crds: objects().unwrap(),
+            crds: objects(),
             ..Options::default()
         };
         let judged = ApiServer::new(Store::memory(), options).await.unwrap();

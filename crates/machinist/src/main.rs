@@ -54,7 +54,7 @@ async fn run(command: Command) -> failure::Outcome {
         Command::Restore(flags) => commands::restore::run(flags).await,
         Command::Console(flags) => commands::console::run(flags).await,
         Command::Operator(flags) => commands::operator::run(flags).await,
-        Command::Crds => commands::crds::run(),
+        Command::Crds(flags) => commands::crds::run(flags),
         Command::Version => commands::version::run(),
     }
 }

@@ -124,12 +124,12 @@ fn the_quickstart_on_a_real_cluster() {
 }
 
 /// Installs what `machinist crds` prints.
-async fn install_crds(client: &Client, printed: &str) {
+async fn install_crds(client: &Client, crds: &[CustomResourceDefinition]) {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let crds: Vec<CustomResourceDefinition> = serde_saphyr::from_multiple(printed).unwrap();
-    assert!(crds.len() >= 2, "{printed}");
     for crd in crds {
-        api.create(&PostParams::default(), &crd).await.unwrap();
+        api.create(&PostParams::default(), crd).await.unwrap();
+    }
+    for crd in crds {
         await_condition(api.clone(), &crd.name_any(), is_crd_established())
             .await
             .unwrap();
@@ -139,6 +139,8 @@ async fn install_crds(client: &Client, printed: &str) {
 /// One manifest, and what every server must say of it.
 struct Case {
     name: String,
+    /// The object as it was before, when the case is about a change.
+    was: Option<Value>,
     manifest: Value,
     /// What a refusal says; none means acceptance.
     refusal: Option<String>,
@@ -146,21 +148,25 @@ struct Case {
 
 /// Every YAML file below a directory of the API's tests.
 fn files(directory: &str) -> Vec<(String, String)> {
-    let directory = peers::tree().join("crates/api/tests").join(directory);
-    let mut files: Vec<PathBuf> = fs::read_dir(&directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
+    let root = peers::tree().join("crates/api/tests").join(directory);
+    let mut directories = vec![root.clone()];
+    let mut files = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path
+                .extension()
                 .is_some_and(|extension| extension == "yaml")
-        })
-        .collect();
+            {
+                let name = path.strip_prefix(&root).unwrap().display().to_string();
+                files.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
     files.sort();
-    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     files
-        .iter()
-        .map(|path| (name(path), fs::read_to_string(path).unwrap()))
-        .collect()
 }
 
 fn cases() -> Vec<Case> {
@@ -173,6 +179,7 @@ fn cases() -> Vec<Case> {
                 .enumerate()
                 .map(|(index, manifest)| Case {
                     name: format!("{file} #{}", index + 1),
+                    was: None,
                     manifest,
                     refusal: None,
                 }),
@@ -182,6 +189,7 @@ fn cases() -> Vec<Case> {
         let list: Vec<Value> = serde_saphyr::from_str(&text).unwrap();
         cases.extend(list.into_iter().map(|case| Case {
             name: format!("{file}: {}", case["name"].as_str().unwrap()),
+            was: case.get("was").cloned(),
             manifest: case["manifest"].clone(),
             refusal: case["expect"]["reject"].as_str().map(str::to_owned),
         }));
@@ -189,32 +197,80 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// What a server says to a creation without effect: nothing, or its refusal.
-async fn verdict(client: &Client, case: &Case) -> Option<String> {
-    let manifest = &case.manifest;
-    let (group, version) = manifest["apiVersion"].as_str()?.split_once('/')?;
-    let gvk = GroupVersionKind::gvk(group, version, manifest["kind"].as_str()?);
-    let api: Api<DynamicObject> =
-        Api::namespaced_with(client.clone(), "default", &ApiResource::from_gvk(&gvk));
-    let mut object: DynamicObject = serde_json::from_value(manifest.clone()).unwrap();
-    object.metadata.namespace = Some("default".into());
+/// Where the objects of a manifest's kind are, as its definition says.
+fn api_of(
+    client: &Client,
+    crds: &[CustomResourceDefinition],
+    manifest: &Value,
+) -> Api<DynamicObject> {
+    let (group, version) = manifest["apiVersion"]
+        .as_str()
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let kind = manifest["kind"].as_str().unwrap();
+    let gvk = GroupVersionKind::gvk(group, version, kind);
+    let crd = crds
+        .iter()
+        .find(|crd| crd.spec.group == group && crd.spec.names.kind == kind)
+        .unwrap_or_else(|| panic!("no definition of {kind} in {group}"));
+    let resource = ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural);
+    match crd.spec.scope.as_str() {
+        "Cluster" => Api::all_with(client.clone(), &resource),
+        _ => Api::namespaced_with(client.clone(), "default", &resource),
+    }
+}
+
+/// What a server says to a creation or a change without effect: nothing, or its refusal.
+async fn verdict(
+    client: &Client,
+    crds: &[CustomResourceDefinition],
+    case: &Case,
+) -> Option<String> {
+    let api = api_of(client, crds, &case.manifest);
+    let namespaced = api.resource_url().contains("/namespaces/");
+    let object = |manifest: &Value| {
+        let mut object: DynamicObject = serde_json::from_value(manifest.clone()).unwrap();
+        object.metadata.namespace = namespaced.then(|| "default".into());
+        object
+    };
+    let mut after = object(&case.manifest);
+    let name = after.name_any();
     let dry_run = PostParams {
         dry_run: true,
         field_manager: None,
     };
-    let said = refusal(api.create(&dry_run, &object).await);
-    if said.is_some() || manifest["status"].is_null() {
-        return said;
-    }
-    // A creation leaves the status out: it is judged where it is written.
-    let name = object.name_any();
-    api.create(&PostParams::default(), &object).await.unwrap();
-    let patch = Patch::Merge(json!({"status": manifest["status"]}));
-    let params = PatchParams {
-        dry_run: true,
-        ..PatchParams::default()
+    let status = Patch::Merge(json!({"status": case.manifest["status"]}));
+    let params = PatchParams::default();
+    let trial = params.clone().dry_run();
+    let said = match &case.was {
+        None => {
+            let said = refusal(api.create(&dry_run, &after).await);
+            if said.is_some() || case.manifest["status"].is_null() {
+                return said;
+            }
+            // A creation leaves the status out: it is judged where it is written.
+            api.create(&PostParams::default(), &after).await.unwrap();
+            refusal(api.patch_status(&name, &trial, &status).await)
+        }
+        Some(was) => {
+            let mut before = api
+                .create(&PostParams::default(), &object(was))
+                .await
+                .unwrap();
+            if !was["status"].is_null() {
+                let status = Patch::Merge(json!({"status": was["status"]}));
+                before = api.patch_status(&name, &params, &status).await.unwrap();
+            }
+            after.metadata.resource_version = before.metadata.resource_version;
+            match refusal(api.replace(&name, &dry_run, &after).await) {
+                None if !case.manifest["status"].is_null() => {
+                    refusal(api.patch_status(&name, &trial, &status).await)
+                }
+                said => said,
+            }
+        }
     };
-    let said = refusal(api.patch_status(&name, &params, &patch).await);
     api.delete(&name, &DeleteParams::default()).await.unwrap();
     await_condition(
         api,
@@ -254,15 +310,18 @@ fn both_servers_give_the_same_verdict() {
     let up = sandbox.up(&[]);
     let printed =
         process::run(std::process::Command::new(env!("CARGO_BIN_EXE_machinist")).arg("crds"));
+    let crds: Vec<CustomResourceDefinition> = serde_saphyr::from_multiple(&printed.stdout).unwrap();
     let cases = cases();
     assert!(cases.len() > 50, "{} cases", cases.len());
     let differences: Vec<String> = real::runtime().block_on(async {
         let real = real::client(&cluster.kubeconfig()).await.unwrap();
         let embedded = real::client(&up.kubeconfig()).await.unwrap();
-        install_crds(&real, &printed.stdout).await;
+        install_crds(&real, &crds).await;
         let mut differences = Vec::new();
         for case in &cases {
-            let said = (verdict(&real, case).await, verdict(&embedded, case).await);
+            let real = verdict(&real, &crds, case).await;
+            let embedded = verdict(&embedded, &crds, case).await;
+            let said = (real, embedded);
             let Case { name, refusal, .. } = case;
             let good = agrees(refusal.as_deref(), said.0.as_deref())
                 && agrees(refusal.as_deref(), said.1.as_deref());

@@ -110,7 +110,7 @@ pub(super) fn document(specs: &[Spec]) -> String {
          module, unchanged, and runs those that need no node against `machinist up`. The list is\n\
          every `[sig-api-machinery]` spec and those of other groups that are about kinds served\n\
          here; it is kept in `tests/conformance/specs.json`. This page is written by a run in which\n\
-         every listed spec passed.\n\n\
+         every listed spec passed. Clients that others wrote: [clients.md](clients.md).\n\n\
          **{} passed, {} left out.**\n\n## Passed\n\n",
         passed.len(),
         left_out.len()

@@ -32,7 +32,7 @@ pub fn editor_schema(crd: &CustomResourceDefinition) -> Result<Vec<(String, Valu
                 "description": "Name, namespace, labels and annotations of the object.",
                 "type": "object",
             });
-            schema["required"] = json!(["apiVersion", "kind", "metadata", "spec"]);
+            schema["required"] = required(&schema);
             schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
             let file_name = format!("{group}_{}_{version}.json", names.plural);
             Ok((file_name, canonical(schema)))
@@ -40,10 +40,24 @@ pub fn editor_schema(crd: &CustomResourceDefinition) -> Result<Vec<(String, Valu
         .collect()
 }
 
+/// What an author must write: what every object has, and what the kind requires and does not make up.
+fn required(schema: &Value) -> Value {
+    let own = schema["required"].as_array().into_iter().flatten();
+    let given = own.filter_map(Value::as_str).filter(|name| {
+        let property = &schema["properties"][*name];
+        property.get("default").is_none()
+    });
+    let every = ["apiVersion", "kind", "metadata"];
+    json!(every.into_iter().chain(given).collect::<Vec<_>>())
+}
+
 /// Drops Kubernetes' own keywords and closes every object, so that an editor marks a misspelt field.
 fn strict(schema: &mut Value) {
     let Value::Object(node) = schema else { return };
     let open = node.contains_key("x-kubernetes-preserve-unknown-fields");
+    if node.contains_key("x-kubernetes-int-or-string") {
+        node.insert("type".to_owned(), json!(["integer", "string"]));
+    }
     node.retain(|keyword, _| !keyword.starts_with("x-kubernetes-"));
     if let Some(Value::Object(properties)) = node.get_mut("properties") {
         properties.values_mut().for_each(strict);

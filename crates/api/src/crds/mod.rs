@@ -4,20 +4,20 @@
 //! that an API server accepts and that committed files are compared with.
 
 mod editor;
+mod kinds;
 mod sanitize;
 mod verify;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSON, JSONSchemaProps,
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSON, JSONSchemaProps,
 };
-use kube::CustomResourceExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use editor::editor_schema;
 pub use sanitize::sanitize;
 pub use verify::violations;
 
-use crate::vitistack::{Machine, MachinePhase, MachineProvider, ProviderPhase};
+use crate::kupenstack::VM_SHORT_NAME;
 
 /// Why a CRD could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -46,31 +46,54 @@ pub enum CrdError {
     },
 }
 
-/// Every CRD, sanitised, in the order of their names.
-pub fn crds() -> Vec<CustomResourceDefinition> {
-    let mut crds = vec![MachineProvider::crd(), Machine::crd()];
-    crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-    crds.iter_mut().for_each(sanitize);
-    crds.iter_mut().for_each(born_not_ready);
-    crds
+/// What an installation may choose about the CRDs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrdOptions {
+    /// Leave the short name `vm` to KubeVirt, whose VirtualMachine has it as well.
+    pub without_vm_short_name: bool,
 }
 
-/// Every object is born with a status that says so: nobody has looked at it yet. A generation
-/// that was never observed keeps tools that wait for readiness from taking silence for success.
-fn born_not_ready(crd: &mut CustomResourceDefinition) {
-    let phase = match crd.spec.names.kind.as_str() {
-        "MachineProvider" => ProviderPhase::default().as_str(),
-        _ => MachinePhase::default().as_str(),
-    };
+/// Every CRD, sanitised, in the order of their names.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    crds_with(CrdOptions::default())
+}
+
+/// Every CRD, sanitised, in the order of their names, as an installation chose them.
+pub fn crds_with(options: CrdOptions) -> Vec<CustomResourceDefinition> {
+    let mut kinds = kinds::all();
+    kinds.sort_by(|(a, _), (b, _)| a.metadata.name.cmp(&b.metadata.name));
+    kinds
+        .into_iter()
+        .map(|(mut crd, born)| {
+            sanitize(&mut crd);
+            born_with(&mut crd, born);
+            if options.without_vm_short_name
+                && let Some(names) = &mut crd.spec.names.short_names
+            {
+                names.retain(|name| name != VM_SHORT_NAME);
+            }
+            crd
+        })
+        .collect()
+}
+
+/// Gives every new object a status that says so: nobody has looked at it yet. A generation that
+/// was never observed keeps tools that wait for readiness from taking silence for success.
+fn born_with(crd: &mut CustomResourceDefinition, status: Option<Value>) {
     for version in &mut crd.spec.versions {
-        let schema = version.schema.as_mut();
-        let properties = schema
-            .and_then(|schema| schema.open_api_v3_schema.as_mut())
-            .and_then(|root| root.properties.as_mut());
-        if let Some(status) = properties.and_then(|properties| properties.get_mut("status")) {
-            status.default = Some(JSON(json!({ "phase": phase, "observedGeneration": -1 })));
+        if let Some(property) = property(version, "status") {
+            property.default = status.clone().map(JSON);
         }
     }
+}
+
+/// A property at the root of a version's schema.
+fn property<'a>(
+    version: &'a mut CustomResourceDefinitionVersion,
+    name: &str,
+) -> Option<&'a mut JSONSchemaProps> {
+    let root = version.schema.as_mut()?.open_api_v3_schema.as_mut()?;
+    root.properties.as_mut()?.get_mut(name)
 }
 
 /// The CRD as YAML: keys in alphabetical order, so that the text changes only when the CRD does.
@@ -80,18 +103,10 @@ pub fn crd_yaml(crd: &CustomResourceDefinition) -> Result<String, CrdError> {
         name: name(),
         source,
     })?;
-    value_yaml(value).map_err(|source| CrdError::Write {
+    serde_saphyr::to_string(&canonical(value)).map_err(|source| CrdError::Write {
         name: name(),
         source: Box::new(source),
     })
-}
-
-/// An object as YAML in the form of the committed files.
-///
-/// # Errors
-/// When it has no form in YAML.
-pub fn value_yaml(object: Value) -> Result<String, serde_saphyr::ser::Error> {
-    serde_saphyr::to_string(&canonical(object))
 }
 
 /// Reads a CRD from YAML.

@@ -9,8 +9,11 @@ use std::str::FromStr;
 mod suffix;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use suffix::{BINARY, DECIMAL, Scale};
+pub(crate) use value::MAX_LENGTH;
+pub use value::QuantityValue;
 
 /// Nano-units in one unit.
 const NANO: i128 = 1_000_000_000;

@@ -7,9 +7,7 @@
 pub mod machine;
 pub mod machine_provider;
 
-use kube::core::Rule;
-
-use crate::names::NAME_PATTERN;
+use crate::schema::metadata_name;
 
 pub use machine::{Machine, MachinePhase, MachineSpec, MachineStatus, PowerState};
 pub use machine_provider::{
@@ -20,14 +18,3 @@ pub use machine_provider::{
 pub const GROUP: &str = "vitistack.io";
 /// Version of the family's kinds.
 pub const VERSION: &str = "v1alpha1";
-
-/// The rule that holds an object's name to the documented form.
-fn metadata_name() -> Rule {
-    // Names end up in host names and tags, so they are labels rather than subdomains.
-    Rule::new(format!(
-        "self.metadata.name.size() <= 63 && self.metadata.name.matches('{NAME_PATTERN}')"
-    ))
-    .message(
-        "metadata.name must be at most 63 lower-case letters, digits and dashes, such as web-server-01",
-    )
-}

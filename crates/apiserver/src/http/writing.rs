@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Call;
 use super::body::{self, Decoded};
 use crate::patch;
-use crate::registry::Kind;
+use crate::registry::{Kind, Strategic};
 use crate::resource::{FieldValidation, Given, PatchKind, WriteOptions};
 use crate::schema::go_quote;
 use crate::status::{ApiError, Cause};
@@ -65,7 +65,7 @@ pub(super) fn patch_request(
         "application/merge-patch+json",
         "application/apply-patch+yaml",
     ];
-    if kind.builtin {
+    if kind.strategic != Strategic::Refused {
         supported.push("application/strategic-merge-patch+json");
     }
     if !supported.contains(&media) && media != "application/apply-patch+json" {

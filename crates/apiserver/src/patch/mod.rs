@@ -22,6 +22,7 @@ pub use error::PatchError;
 pub use merge::merge_patch;
 pub(crate) use strategic::go_text;
 pub use strategic::strategic_merge_patch;
+pub use strategies::Lists;
 
 /// The most operations that one JSON patch may have.
 pub const MAX_JSON_PATCH_OPERATIONS: usize = 10_000;
@@ -36,13 +37,18 @@ pub enum PatchKind {
     Json,
     /// `application/merge-patch+json`: an object laid over another (RFC 7386).
     Merge,
-    /// `application/strategic-merge-patch+json`: a merge patch that knows the built-in kinds;
-    /// not for custom resources.
+    /// `application/strategic-merge-patch+json`: a merge patch in which lists may merge;
+    /// for custom resources of the groups alone that the embedder names.
     Strategic,
 }
 
 /// The object after the patch; the live object itself is left as it was.
-pub fn apply_patch(kind: PatchKind, live: &Value, body: &Value) -> Result<Value, PatchError> {
+pub fn apply_patch(
+    kind: PatchKind,
+    lists: Lists<'_>,
+    live: &Value,
+    body: &Value,
+) -> Result<Value, PatchError> {
     match kind {
         PatchKind::Json => json_patch(live, body),
         PatchKind::Merge if body.is_object() => Ok(merge_patch(live, body)),
@@ -50,7 +56,7 @@ pub fn apply_patch(kind: PatchKind, live: &Value, body: &Value) -> Result<Value,
             "error decoding patch: {}",
             not_a_map(body)
         ))),
-        PatchKind::Strategic => strategic_merge_patch(live, body),
+        PatchKind::Strategic => strategic_merge_patch(lists, live, body),
     }
 }
 

@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 
 use super::error::PatchError;
 use super::strategic_list::{check_order, order_items};
-use super::strategies::{ListStrategy, list_strategy};
+use super::strategies::{ListStrategy, Lists};
 
 pub(super) const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_LIST: &str = "$deleteFromPrimitiveList";
 const SET_ORDER: &str = "$setElementOrder";
 
-/// The object of a built-in kind after a strategic merge patch.
-pub fn strategic_merge_patch(live: &Value, patch: &Value) -> Result<Value, PatchError> {
+/// The object after a strategic merge patch.
+pub fn strategic_merge_patch(
+    lists: Lists<'_>,
+    live: &Value,
+    patch: &Value,
+) -> Result<Value, PatchError> {
     let Value::Object(original) = live else {
         return Err(PatchError::unfit("the object is not a JSON object"));
     };
     let Value::Object(patch) = patch else {
         return Err(PatchError::malformed(super::not_a_map(patch)));
     };
-    let kind = original
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
     let mut merger = Merger {
-        kind,
+        lists,
         path: Vec::new(),
     };
     merger
@@ -37,11 +37,11 @@ pub fn strategic_merge_patch(live: &Value, patch: &Value) -> Result<Value, Patch
 }
 
 pub(super) struct Merger<'a> {
-    kind: &'a str,
+    lists: Lists<'a>,
     path: Vec<String>,
 }
 
-impl Merger<'_> {
+impl<'a> Merger<'a> {
     fn below<T>(&mut self, name: &str, act: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(name.into());
         let result = act(self);
@@ -49,8 +49,8 @@ impl Merger<'_> {
         result
     }
 
-    pub(super) fn strategy(&self) -> ListStrategy {
-        list_strategy(self.kind, &self.path)
+    pub(super) fn strategy(&self) -> ListStrategy<'a> {
+        self.lists.strategy(&self.path)
     }
 
     pub(super) fn merge_map(

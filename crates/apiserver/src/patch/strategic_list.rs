@@ -47,7 +47,7 @@ impl Merger<'_> {
         &mut self,
         mut before: Vec<Value>,
         change: Vec<Value>,
-        key: &'static str,
+        key: &str,
     ) -> Result<Vec<Value>, PatchError> {
         let mut replace = false;
         let mut plain = Vec::new();
@@ -102,14 +102,14 @@ impl Merger<'_> {
 }
 
 /// What an item is known by, for ordering.
-fn identity(item: &Value, strategy: ListStrategy) -> Option<&Value> {
+fn identity<'v>(item: &'v Value, strategy: ListStrategy<'_>) -> Option<&'v Value> {
     match strategy {
         ListStrategy::Keyed(key) => item.get(key),
         ListStrategy::Replace | ListStrategy::Scalars => Some(item),
     }
 }
 
-fn position(list: &[Value], item: &Value, strategy: ListStrategy) -> Option<usize> {
+fn position(list: &[Value], item: &Value, strategy: ListStrategy<'_>) -> Option<usize> {
     let wanted = identity(item, strategy)?;
     list.iter()
         .position(|other| identity(other, strategy) == Some(wanted))
@@ -121,7 +121,7 @@ pub(super) fn order_items(
     merged: Vec<Value>,
     patch_order: &[Value],
     live_order: &[Value],
-    strategy: ListStrategy,
+    strategy: ListStrategy<'_>,
 ) -> Result<Vec<Value>, PatchError> {
     if let ListStrategy::Keyed(key) = strategy
         && merged.iter().any(|item| item.get(key).is_none())
@@ -155,7 +155,7 @@ pub(super) fn order_items(
 pub(super) fn check_order(
     change: &[Value],
     order: &[Value],
-    strategy: ListStrategy,
+    strategy: ListStrategy<'_>,
 ) -> Result<(), PatchError> {
     if change.is_empty() || order.is_empty() {
         return Ok(());

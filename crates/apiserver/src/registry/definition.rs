@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::kind::{Hook, Kind, Scale, api_version};
 use super::shape::Shape;
+use super::strategic::Strategic;
 use crate::conversion::Conversion;
 use crate::schema::{Schema, SchemaError, Validator};
 use crate::table::{Column, Columns, TableError};
@@ -234,6 +235,11 @@ impl Spec {
                 generation: rules.generation,
                 unconditional_update: rules.unconditional_update,
                 read_only: rules.read_only,
+                strategic: if builtin {
+                    Strategic::ByTable
+                } else {
+                    Strategic::Refused
+                },
                 hook: rules.hook,
                 deprecation,
                 builtin,

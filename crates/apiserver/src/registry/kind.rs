@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::shape::Shape;
+use super::strategic::Strategic;
 use crate::conversion::Conversion;
 use crate::meta;
 use crate::schema::{self, Schema, Validator};
@@ -59,6 +60,8 @@ pub struct Kind {
     pub unconditional_update: bool,
     /// Whether only the server itself writes its objects.
     pub read_only: bool,
+    /// Whether it takes strategic merge patches, and who says how its lists merge.
+    pub strategic: Strategic,
     /// What happens around its writes beyond the generic rules.
     pub hook: Hook,
     /// What to warn clients of that use this version.

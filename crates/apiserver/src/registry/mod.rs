@@ -9,6 +9,7 @@ mod definition;
 mod kind;
 mod shape;
 mod snapshot;
+mod strategic;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -24,6 +25,7 @@ pub use kind::{Hook, Kind, Scale};
 pub(crate) use kind::{SCHEME, api_version};
 pub use shape::Shape;
 pub(crate) use snapshot::{Document, Snapshot};
+pub use strategic::{Strategic, StrategicGroup};
 
 use crate::conversion::{Conversion, Converters};
 use crate::meta;
@@ -43,13 +45,18 @@ pub(crate) struct Registry {
     /// What was made of each definition, so that one change does not compile all of them again.
     compiled: Mutex<Compiled>,
     converters: Converters,
+    /// The groups whose custom kinds take strategic merge patches.
+    strategic: Vec<Arc<StrategicGroup>>,
     /// Counts the changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
 
 impl Registry {
     /// The built-ins alone.
-    pub(crate) fn new(converters: Converters) -> Result<Self, DefinitionError> {
+    pub(crate) fn new(
+        converters: Converters,
+        strategic: Vec<StrategicGroup>,
+    ) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
         let first = Snapshot::new(builtins.clone(), reviews.clone());
@@ -60,6 +67,7 @@ impl Registry {
             current,
             compiled: Mutex::default(),
             converters,
+            strategic: strategic.into_iter().map(Arc::new).collect(),
             changes: watch::Sender::new(0),
         })
     }
@@ -81,8 +89,8 @@ impl Registry {
         for entry in entries {
             let served = match compiled.remove(&entry.key) {
                 Some((revision, served)) if revision == entry.modified => served,
-                Some((_, before)) => compile(&entry, &before, &self.converters),
-                None => compile(&entry, &[], &self.converters),
+                Some((_, before)) => compile(&entry, &before, self),
+                None => compile(&entry, &[], self),
             };
             kinds.extend(served.iter().cloned());
             next.insert(entry.key, (entry.modified, served));
@@ -114,8 +122,8 @@ struct Stored {
 }
 
 /// The kinds of a definition; `before` are those of the definition as it was.
-fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<Arc<Kind>> {
-    match kinds_of(entry, before, converters) {
+fn compile(entry: &Entry, before: &[Arc<Kind>], registry: &Registry) -> Vec<Arc<Kind>> {
+    match kinds_of(entry, before, registry) {
         Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
         Err(error) => {
             // Admission refuses such a definition, so only an older server can have stored it.
@@ -128,7 +136,7 @@ fn compile(entry: &Entry, before: &[Arc<Kind>], converters: &Converters) -> Vec<
 fn kinds_of(
     entry: &Entry,
     before: &[Arc<Kind>],
-    converters: &Converters,
+    registry: &Registry,
 ) -> Result<Vec<Kind>, DefinitionError> {
     let Stored {
         metadata,
@@ -141,13 +149,14 @@ fn kinds_of(
     let spec = spec.into_users();
     let object = serde_json::json!({ "metadata": metadata });
     let shapes = spec.shapes(|at| Shape::of_definition(&entry.value, at));
-    let conversion = Conversion::read(&spec, &status, shapes.clone(), converters);
+    let conversion = Conversion::read(&spec, &status, shapes.clone(), &registry.converters);
     let mut kinds = spec.kinds(false, meta::is_deleting(&object), &shapes, conversion)?;
     // The first generation has shaped everything that there is.
     let first = meta::generation(&object) <= 1;
     for kind in &mut kinds {
         let same = |k: &&Arc<Kind>| k.version == kind.version && k.shape.is_same(&kind.shape);
         let since = before.iter().find(same).map(|k| k.schema_since);
+        kind.strategic = StrategicGroup::choose(&registry.strategic, &kind.group);
         kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
     }
     Ok(kinds)

@@ -8,7 +8,7 @@ use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, unowne
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
-use crate::patch::{self, PatchError};
+use crate::patch::{self, Lists, PatchError};
 use crate::registry::Kind;
 use crate::status::{ApiError, Cause};
 
@@ -46,7 +46,9 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         self.modify(at, part, options, |live| {
-            let patched = patch::apply_patch(how, live, body).map_err(|e| patch_error(&e))?;
+            let lists = Lists::of(&at.kind);
+            let patched =
+                patch::apply_patch(how, lists, live, body).map_err(|e| patch_error(&e))?;
             check_patched(at, how, body, patched, live, options).map(Proposal::Object)
         })
         .await

@@ -7,7 +7,7 @@ use super::update::{Proposal, check_uid, check_version};
 use super::{Address, Part, PatchKind, WriteOptions, Written};
 use crate::core::Core;
 use crate::meta;
-use crate::patch;
+use crate::patch::{self, Lists};
 use crate::registry::Scale;
 use crate::status::ApiError;
 
@@ -54,8 +54,9 @@ impl Core {
         };
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                let patched = patch::apply_patch(how, &view(paths, live), body)
-                    .map_err(|error| ApiError::bad_request(error.to_string()))?;
+                let patched =
+                    patch::apply_patch(how, Lists::of(&at.kind), &view(paths, live), body)
+                        .map_err(|error| ApiError::bad_request(error.to_string()))?;
                 check_version(&at.kind, &at.name, &patched, live, false)?;
                 Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
             })

@@ -2,14 +2,16 @@
 
 use machinist_api::crds;
 
-use crate::definitions;
-use crate::failure::{self, Outcome};
+use crate::{
+    cli,
+    failure::{self, Outcome},
+};
 
 /// Prints them as one stream of YAML documents.
-pub(crate) fn run() -> Outcome {
-    for object in definitions::objects()? {
+pub(crate) fn run(flags: cli::Definitions) -> Outcome {
+    for crd in crds::crds_with(flags.into()) {
         let yaml =
-            crds::value_yaml(object).map_err(|e| failure::internal("could not print a CRD", e))?;
+            crds::crd_yaml(&crd).map_err(|e| failure::internal("could not print a CRD", e))?;
         print!("---\n{yaml}");
     }
     Ok(())

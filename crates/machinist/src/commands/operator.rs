@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::Path, sync::Arc};
 use axum::{Router, http::StatusCode, routing::get};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client, Config,
+    Api, Client, Config, ResourceExt,
     api::{Patch, PatchParams},
     config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{await_condition, conditions::is_crd_established},
@@ -16,7 +16,6 @@ use super::up::interrupted;
 use crate::{
     cli,
     data_dir::DataDir,
-    definitions,
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
@@ -35,7 +34,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .await
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
     if flags.install_crds {
-        install_crds(&client).await?;
+        install_crds(&client, flags.definitions).await?;
     }
     let metrics = Metrics::default();
     let readiness = Readiness::default();
@@ -69,17 +68,19 @@ async fn cluster(kubeconfig: Option<&Path>) -> Outcome<Config> {
     }
 }
 
-async fn install_crds(client: &Client) -> Outcome {
+/// Applies every definition, then waits for all of them: the cluster works on them side by side.
+async fn install_crds(client: &Client, flags: cli::Definitions) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    for definition in definitions::objects()? {
-        let name = definition["metadata"]["name"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
-        api.patch(&name, &params, &Patch::Apply(&definition))
+    let crds = machinist_api::crds::crds_with(flags.into());
+    for crd in &crds {
+        let name = crd.name_any();
+        api.patch(&name, &params, &Patch::Apply(crd))
             .await
             .map_err(|e| failure::refused(format!("could not install {name}"), e))?;
+    }
+    for crd in &crds {
+        let name = crd.name_any();
         await_condition(api.clone(), &name, is_crd_established())
             .await
             .map_err(|e| failure::refused(format!("{name} is not served"), e))?;

@@ -187,3 +187,54 @@ fn of(seen: &str, name: &str) -> String {
         .filter(|line| line.split_whitespace().any(|word| word == name));
     lines.collect::<Vec<_>>().join("\n")
 }
+
+/// The tables that the design document of VirtualMachine prints; only the age is another one.
+#[test]
+fn the_tables_of_a_virtual_machine_are_the_documented_ones() {
+    with_each(|kubectl, _| {
+        kubectl.feed_ok(
+            "apply",
+            r#"
+apiVersion: kupenstack.io/v1alpha1
+kind: VirtualMachine
+metadata: {name: sample-vm, namespace: default}
+spec: {vcpu: 3, memory: 500Mi, swap: 1Gi, diskAttachments: [{name: myvol}]}
+"#,
+        );
+        let born = kubectl.get("vm sample-vm");
+        assert_eq!(born["spec"]["running"], true);
+        assert_eq!(born["status"]["phase"], "Pending");
+        let ip = "net-db(10.10.120.21), net-backend(10.10.150.12), net-front-link(10.10.90.100)";
+        let status = format!(
+            r#"{{"status":{{"phase":"Running","restartCount":0,"node":"node1","ip":"{ip}"}}}}"#
+        );
+        kubectl.ok_with(
+            "patch virtualmachine sample-vm --subresource=status --type=merge -p",
+            &[&status],
+        );
+        // The documented machine is 47 minutes old, which this one need not become.
+        let table = |words: &str| {
+            let printed = kubectl.ok(words);
+            let (header, row) = printed.split_once('\n').unwrap();
+            let (before, age) = row.split_at(header.find("AGE").unwrap());
+            let rest = age.trim_start_matches(|c: char| !c.is_whitespace()).trim();
+            let row = format!("{before}47m   {rest}");
+            format!("{header}\n{}\n", row.trim_end())
+        };
+        for words in ["get virtualmachines", "get vm"] {
+            assert_eq!(
+                table(words),
+                "NAME        STATUS    RESTARTS   AGE\n\
+                 sample-vm   Running   0          47m\n"
+            );
+        }
+        assert_eq!(
+            table("get vm -o wide"),
+            format!(
+                "NAME        STATUS    RESTARTS   AGE   NODE    NETWORKS(IP)\n\
+                 sample-vm   Running   0          47m   node1   {ip}\n"
+            )
+        );
+        kubectl.ok("delete vm sample-vm");
+    });
+}

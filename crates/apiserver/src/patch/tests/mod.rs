@@ -4,7 +4,22 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MAX_JSON_PATCH_OPERATIONS, PatchKind, apply_patch, merge_patch};
+use super::{Lists, MAX_JSON_PATCH_OPERATIONS, PatchKind, merge_patch};
+use crate::patch::PatchError;
+use crate::registry::Strategic;
+use crate::schema::Schema;
+
+mod by_schema;
+
+/// Patches an object of a built-in kind.
+fn apply_patch(kind: PatchKind, live: &Value, patch: &Value) -> Result<Value, PatchError> {
+    let lists = Lists {
+        kind: live["kind"].as_str().unwrap_or_default(),
+        strategic: &Strategic::ByTable,
+        schema: &Schema::default(),
+    };
+    super::apply_patch(kind, lists, live, patch)
+}
 
 /// A patch with what the reference implementations (evanphx/json-patch and strategicpatch, as
 /// the API server uses them) made of it.

@@ -1,0 +1,49 @@
+//! Rules about what may become of a field once an object exists.
+//!
+//! They stand at the root of a kind and not beside the field, because the same fields occur in
+//! templates, and a template may change.
+
+use kube::core::{Reason, Rule};
+
+use crate::names::NAME_PATTERN;
+
+/// The rule that holds an object's name to a DNS label.
+pub(crate) fn metadata_name() -> Rule {
+    // Names end up in host names and tags, so they are labels rather than subdomains.
+    Rule::new(format!(
+        "self.metadata.name.size() <= 63 && self.metadata.name.matches('{NAME_PATTERN}')"
+    ))
+    .message(
+        "metadata.name must be at most 63 lower-case letters, digits and dashes, such as web-server-01",
+    )
+}
+
+/// The field may be given later, and keeps its value from then on.
+pub(crate) fn set_once(path: &str) -> Rule {
+    at(
+        path,
+        format!("!has(oldSelf.{path}) || (has(self.{path}) && self.{path} == oldSelf.{path})"),
+        format!("{path} can be given once and cannot be changed or removed after that"),
+    )
+}
+
+fn at(path: &str, expression: String, message: String) -> Rule {
+    Rule::new(expression)
+        .message(message.as_str())
+        .field_path(format!(".{path}"))
+        .reason(Reason::FieldValueForbidden)
+}
+
+/// The quantity may grow and never shrinks.
+pub(crate) fn never_smaller(path: &str) -> Rule {
+    // A bare number is added to nothing, because turning it into text first has no bounded cost.
+    let read = |whose: &str| {
+        let field = format!("{whose}.{path}");
+        format!("(type({field}) == string ? quantity({field}) : quantity('0').add({field}))")
+    };
+    at(
+        path,
+        format!("{}.compareTo({}) >= 0", read("self"), read("oldSelf")),
+        format!("{path} can grow and cannot shrink"),
+    )
+}
