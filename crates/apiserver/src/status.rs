@@ -196,6 +196,16 @@ impl ApiError {
         }
     }
 
+    /// The verb is not served on a subresource of this kind.
+    pub fn unsupported_verb(kind: &Kind, verb: &str) -> Self {
+        let message = format!(
+            "{verb} is not supported on resources of kind {:?}",
+            kind.qualified()
+        );
+        let code = StatusCode::METHOD_NOT_ALLOWED;
+        Self::new(code, "MethodNotAllowed", message).on_resource(kind, "")
+    }
+
     /// The object breaks its schema or the rules of its metadata.
     pub fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::invalid_named(&kind.group, &kind.kind, name, causes)

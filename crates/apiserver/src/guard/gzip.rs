@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures::StreamExt as _;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, VARY};
-use http::{HeaderMap, HeaderName, Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 /// Smaller answers go out as they are; upstream has the same bound and the same low effort.
 const WORTH: u64 = 128 * 1024;
@@ -40,7 +40,7 @@ pub(super) fn compress(response: Response<Body>) -> Response<Body> {
     parts
         .headers
         .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    let vary = HeaderValue::from(HeaderName::from_static("accept-encoding"));
+    let vary = HeaderValue::from_static("Accept-Encoding");
     parts.headers.append(VARY, vary);
     Response::from_parts(parts, compressed(body))
 }

@@ -67,7 +67,8 @@ pub(crate) fn answer(
         }
     }
     let document = snapshot.document(&name, make);
-    Ok(respond::document(headers, &document, content_type))
+    let varies = content_type != plain;
+    Ok(respond::document(headers, &document, content_type, varies))
 }
 
 fn aggregated_version(headers: &HeaderMap) -> Option<&'static str> {

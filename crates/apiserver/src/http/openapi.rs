@@ -41,7 +41,7 @@ pub(crate) fn answer(
                         .map(|(path, hash)| (path.as_str(), hash.as_str())),
                 )
             });
-            Ok(respond::document(headers, &index, json))
+            Ok(respond::document(headers, &index, json, false))
         }
         ["v3", "api", version] => versioned(snapshot, "", version, headers),
         ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
@@ -57,10 +57,10 @@ pub(crate) fn answer(
                 let encoded = || openapi::v2_protobuf(&whole());
                 let document = snapshot.bytes("openapi/v2.pb", encoded);
                 let content_type = openapi::V2_PROTOBUF[0];
-                return Ok(respond::document(headers, &document, content_type));
+                return Ok(respond::document(headers, &document, content_type, false));
             }
             let document = snapshot.document("openapi/v2", whole);
-            Ok(respond::document(headers, &document, json))
+            Ok(respond::document(headers, &document, json, false))
         }
         _ => Err(ApiError::no_such_path()),
     }
@@ -101,6 +101,7 @@ fn versioned(
         headers,
         &of_version(snapshot, group, version),
         "application/json",
+        true,
     ))
 }
 

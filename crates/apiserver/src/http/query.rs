@@ -258,7 +258,7 @@ impl Query {
     }
 
     /// A refusal of the options themselves.
-    pub(super) fn refuse(&self, causes: &[Cause]) -> ApiError {
+    pub(crate) fn refuse(&self, causes: &[Cause]) -> ApiError {
         ApiError::invalid_named("meta.k8s.io", self.options, "", causes)
     }
 }

@@ -2,9 +2,7 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING,
-};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING};
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -253,6 +251,7 @@ pub(crate) fn document(
     headers: &HeaderMap,
     document: &Document,
     content_type: &'static str,
+    varies: bool,
 ) -> Response<Body> {
     let tag = format!("\"{}\"", document.hash);
     let known = headers
@@ -273,9 +272,10 @@ pub(crate) fn document(
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(ETAG, tag);
     }
-    response
-        .headers_mut()
-        .insert(VARY, HeaderValue::from_name(ACCEPT));
+    if varies {
+        let accept = HeaderValue::from_static("Accept");
+        response.headers_mut().insert(VARY, accept);
+    }
     response
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));

@@ -90,6 +90,7 @@ async fn collection(
     let namespace = path.namespace.as_deref();
     match call.method {
         Method::GET if call.query.flag("watch") => {
+            check_streamable(view)?;
             let selector = selector(call, kind)?;
             watch::start(call, kind.clone(), namespace, selector, view)
         }
@@ -157,6 +158,7 @@ async fn object(
     let core = &call.core;
     match call.method {
         Method::GET if call.query.flag("watch") && part == Part::Main => {
+            check_streamable(view)?;
             let namespace = at.kind.namespaced.then_some(at.namespace.as_str());
             watch::start(
                 call,
@@ -189,12 +191,27 @@ async fn object(
             let options = delete_options(call, given.as_ref())?;
             let answer = match core.delete(at, &options).await? {
                 Deleted::Pending(object) => view.object(&at.kind, object),
+                Deleted::Gone(object) if at.kind.returns_deleted => view.object(&at.kind, object),
                 Deleted::Gone(object) => deleted_status(at, &object),
             };
             Ok(respond::value(StatusCode::OK, &answer, view.format.yaml))
         }
+        _ if part != Part::Main => Err(unsupported_method(call, &at.kind)),
         _ => Err(ApiError::method_not_allowed()),
     }
+}
+
+/// A method that a subresource has not: custom kinds say which verb that is.
+fn unsupported_method(call: &Call, kind: &Kind) -> ApiError {
+    let verb = match call.method {
+        Method::POST => "create",
+        Method::DELETE => "delete",
+        _ => return ApiError::method_not_allowed(),
+    };
+    if kind.builtin {
+        return ApiError::method_not_allowed();
+    }
+    ApiError::unsupported_verb(kind, verb)
 }
 
 async fn scale(
@@ -224,9 +241,19 @@ async fn scale(
             let (kind, value, options) = patch_request(call, &at.kind, &bytes)?;
             core.patch_scale(at, paths, kind, &value, &options).await?
         }
-        _ => return Err(ApiError::method_not_allowed()),
+        _ => return Err(unsupported_method(call, &at.kind)),
     };
     Ok(respond::value(StatusCode::OK, &written.object, false))
+}
+
+/// Events come as JSON: YAML has no end that a reader could see.
+fn check_streamable(view: View) -> Result<(), ApiError> {
+    if view.format.yaml {
+        let message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        let code = StatusCode::NOT_ACCEPTABLE;
+        return Err(ApiError::new(code, "NotAcceptable", message));
+    }
+    Ok(())
 }
 
 fn selector(call: &Call, kind: &Kind) -> Result<Selector, ApiError> {

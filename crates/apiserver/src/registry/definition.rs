@@ -110,6 +110,7 @@ struct Rules {
     generation: bool,
     unconditional_update: bool,
     read_only: bool,
+    returns_deleted: bool,
     hook: Hook,
     prefix: Option<String>,
     stored_api_version: Option<String>,
@@ -124,6 +125,7 @@ impl Default for Rules {
             generation: true,
             unconditional_update: false,
             read_only: false,
+            returns_deleted: false,
             hook: Hook::None,
             prefix: None,
             stored_api_version: None,
@@ -235,6 +237,7 @@ impl Spec {
                 generation: rules.generation,
                 unconditional_update: rules.unconditional_update,
                 read_only: rules.read_only,
+                returns_deleted: rules.returns_deleted,
                 strategic: if builtin {
                     Strategic::ByTable
                 } else {

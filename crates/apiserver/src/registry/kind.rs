@@ -60,6 +60,8 @@ pub struct Kind {
     pub unconditional_update: bool,
     /// Whether only the server itself writes its objects.
     pub read_only: bool,
+    /// Whether a deletion is answered with the object, as a few typed kinds do.
+    pub returns_deleted: bool,
     /// Whether it takes strategic merge patches, and who says how its lists merge.
     pub strategic: Strategic,
     /// What happens around its writes beyond the generic rules.

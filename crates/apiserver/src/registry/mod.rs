@@ -143,13 +143,18 @@ fn kinds_of(
         spec,
         status,
     } = serde_json::from_slice(&entry.value)?;
-    if !is_established(&status) {
+    let object = serde_json::json!({ "metadata": metadata, "status": status });
+    if !is_established(&object) {
         return Ok(Vec::new());
     }
     let spec = spec.into_users();
-    let object = serde_json::json!({ "metadata": metadata });
     let shapes = spec.shapes(|at| Shape::of_definition(&entry.value, at));
-    let conversion = Conversion::read(&spec, &status, shapes.clone(), &registry.converters);
+    let conversion = Conversion::read(
+        &spec,
+        &object["status"],
+        shapes.clone(),
+        &registry.converters,
+    );
     let mut kinds = spec.kinds(false, meta::is_deleting(&object), &shapes, conversion)?;
     // The first generation has shaped everything that there is.
     let first = meta::generation(&object) <= 1;
@@ -162,8 +167,11 @@ fn kinds_of(
     Ok(kinds)
 }
 
-fn is_established(status: &Value) -> bool {
-    let conditions = status["conditions"].as_array();
+/// Whether the names of a definition are its own, so that its kind is served.
+pub(crate) fn is_established(definition: &Value) -> bool {
+    let conditions = definition
+        .pointer("/status/conditions")
+        .and_then(|c| c.as_array());
     conditions
         .into_iter()
         .flatten()

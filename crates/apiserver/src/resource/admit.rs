@@ -1,11 +1,9 @@
 //! What every write goes through before it is stored: the envelope, pruning, defaults,
 //! validation; in the order and with the words of Kubernetes.
 
-use std::time::Instant;
-
 use serde_json::Value;
 
-use super::{Address, FieldValidation, WriteOptions, hook, metadata, typed};
+use super::{Address, FieldValidation, Part, WriteOptions, hook, metadata, scale, typed};
 use crate::admission::Notes;
 use crate::apply;
 use crate::codec;
@@ -275,37 +273,14 @@ pub(super) fn misfit(at: &Address, says_where: bool, faults: &[(String, String)]
     ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "", message)
 }
 
-/// The same for an object that is about to be stored, whose shaping is counted.
-pub(super) fn shape_counted(
-    core: &Core,
-    kind: &Kind,
-    object: &mut Value,
-    options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
-    let began = Instant::now();
-    let warnings = shape(kind, object, options);
-    if !kind.builtin {
-        core.metrics.shaped(began.elapsed());
-    }
-    warnings
-}
-
 /// Judges an object that is about to be stored.
 pub(super) fn validate(
     core: &Core,
     kind: &Kind,
     object: &Value,
     live: Option<&Value>,
+    part: Part,
 ) -> Result<(), ApiError> {
-    let began = Instant::now();
-    let verdict = judge(core, kind, object, live);
-    if !kind.builtin {
-        core.metrics.validated(began.elapsed());
-    }
-    verdict
-}
-
-fn judge(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Result<(), ApiError> {
     let mut causes = metadata::validate(kind, object, live);
     let blocked = causes
         .iter()
@@ -322,6 +297,15 @@ fn judge(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Resu
         .filter(|cause| !found.contains(cause))
         .collect();
     causes.extend(found);
+    if part == Part::Status && !kind.builtin {
+        errors.iter_mut().for_each(judge_status_alone);
+    }
+    if let Some(paths) = &kind.scale {
+        // What was not checked is said last.
+        let last = errors.iter().position(|e| e.message.ends_with(UNCHECKED));
+        let last = last.unwrap_or(errors.len());
+        errors.splice(last..last, scale::faults(paths, object));
+    }
     if blocked && kind.validator().has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
         let why = format!("Invalid value: null: {UNCHECKED}");
         errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
@@ -337,6 +321,18 @@ fn judge(core: &Core, kind: &Kind, object: &Value, live: Option<&Value>) -> Resu
         meta::name(object),
         &causes,
     ))
+}
+
+/// A status that is written by itself is judged by itself, so what is said of it leaves out where
+/// it lies.
+fn judge_status_alone(cause: &mut Cause) {
+    if let Some(rest) = cause.field.strip_prefix("status.") {
+        let (whole, alone) = (
+            format!("{} in body", cause.field),
+            format!("{rest} in body"),
+        );
+        cause.message = cause.message.replace(&whole, &alone);
+    }
 }
 
 /// An object of a custom kind says itself what it is, and may be wrong about it.

@@ -68,7 +68,7 @@ impl Core {
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
             hook::check_caller(self, kind, &object, None, &options.caller)?;
-            admit::validate(self, kind, &object, None)?;
+            self.judge(kind, &object, None, Part::Main)?;
             if !untracked {
                 // The caller was let in to patch; that the object is new is known only now.
                 let action = super::action(kind, namespace, meta::name(&object), "create");
@@ -129,7 +129,7 @@ impl Core {
         untracked: bool,
     ) -> Result<(Value, Vec<String>), ApiError> {
         wipe(&mut body);
-        let warnings = admit::shape_counted(self, kind, &mut body, options)?;
+        let warnings = self.shape(kind, &mut body, options)?;
         hook::prepare(self, kind, &mut body, None, Part::Main);
         if untracked {
             body = track(kind, Part::Main, None, body, options);

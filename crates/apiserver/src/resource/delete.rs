@@ -195,7 +195,7 @@ fn check_preconditions(
         let why = format!(
             "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
         );
-        return Err(ApiError::conflict(&at.kind, &at.name, &why));
+        return Err(mismatch(at, &why));
     }
     let version = meta::text(live, "resourceVersion");
     if let Some(wanted) = options
@@ -206,9 +206,25 @@ fn check_preconditions(
         let why = format!(
             "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
         );
-        return Err(ApiError::conflict(&at.kind, &at.name, &why));
+        return Err(mismatch(at, &why));
     }
     Ok(())
+}
+
+/// The conflict of a deletion that was meant for another object: said of the kind, where other
+/// conflicts are said of the resource.
+fn mismatch(at: &Address, why: &str) -> ApiError {
+    let message = format!(
+        "Operation cannot be fulfilled on {} \"{}\": {why}",
+        at.kind.qualified_kind(),
+        at.name
+    );
+    let error = ApiError::new(http::StatusCode::CONFLICT, "Conflict", message);
+    let mut error = error.on_resource(&at.kind, &at.name);
+    error
+        .details
+        .insert("kind".into(), at.kind.kind.clone().into());
+    error
 }
 
 /// Puts the finalizers of a propagation policy in place. Without a policy they stay as they are,

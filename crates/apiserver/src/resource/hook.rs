@@ -17,7 +17,6 @@ use crate::registry::{Hook, Kind};
 use crate::status::{ApiError, Cause};
 
 pub(crate) use definition::FINALIZER as DEFINITION_FINALIZER;
-pub(super) use definition::is_accepted;
 
 /// Fills in what the server itself decides about an object that is about to be stored.
 pub(super) fn prepare(

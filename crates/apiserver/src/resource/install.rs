@@ -20,7 +20,7 @@ use super::update::store_error;
 use super::{Address, Part, PatchKind, WriteOptions, hook, unowned};
 use crate::apply::{self, Manager};
 use crate::core::Core;
-use crate::registry::Kind;
+use crate::registry::{Kind, is_established};
 use crate::status::ApiError;
 use crate::{codec, meta};
 
@@ -124,7 +124,7 @@ impl Core {
                 Some(entry)
                     if stored_spec(&entry.value) == Some(spec.as_bytes())
                         && self.is_in_force(&fresh) => {}
-                None if hook::is_accepted(&fresh) => {
+                None if is_established(&fresh) => {
                     let value = stored_form(fresh, &spec);
                     writes.push(async move {
                         let written = self.store.put(&key, value, Expect::Absent).await;

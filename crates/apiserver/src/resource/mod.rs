@@ -5,6 +5,7 @@
 //! `metadata` and `hook`.
 
 mod admit;
+mod counted;
 mod create;
 mod delete;
 mod hook;

@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::meta;
 use crate::patch::{self, Lists};
 use crate::registry::Scale;
-use crate::status::ApiError;
+use crate::status::{ApiError, Cause};
 
 impl Core {
     /// The Scale of an object.
@@ -106,7 +106,7 @@ pub(super) fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Resul
     let replicas = scale.pointer("/spec/replicas").unwrap_or(&Value::Null);
     let replicas = match replicas {
         Value::Null => 0,
-        other => other.as_i64().filter(|n| *n >= 0).ok_or_else(|| {
+        other => other.as_i64().ok_or_else(|| {
             ApiError::bad_request(format!(
                 "spec.replicas: {other} is not a number of replicas"
             ))
@@ -119,4 +119,66 @@ pub(super) fn with_replicas(paths: &Scale, live: &Value, scale: &Value) -> Resul
     }
     *node = replicas.into();
     Ok(object)
+}
+
+/// What is wrong with the values that the scale of an object is made of, beside what its schema
+/// says of them.
+pub(super) fn faults(paths: &Scale, object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for path in [&paths.spec_replicas, &paths.status_replicas] {
+        let number = nested(object, path, "int64", |value| value.as_i64());
+        let (shown, why) = match number {
+            Err(why) => (0, why),
+            Ok(Some(number)) if number < 0 => (number, "should be a non-negative integer".into()),
+            Ok(Some(number)) if number > i64::from(i32::MAX) => {
+                let most = i32::MAX;
+                (number, format!("should be less than or equal to {most}"))
+            }
+            Ok(_) => continue,
+        };
+        causes.push(Cause::invalid(path, &shown.to_string(), &why));
+    }
+    if let Some(path) = &paths.label_selector
+        && let Err(why) = nested(object, path, "string", |value| value.as_str().map(|_| ()))
+    {
+        causes.push(Cause::invalid(path, "\"\"", &why));
+    }
+    causes
+}
+
+/// The value at a path, read as one of a type; the error is in the words of Go.
+fn nested<T>(
+    object: &Value,
+    path: &str,
+    wanted: &str,
+    read: impl Fn(&Value) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let unfit = |value: &Value, wanted: &str| {
+        let found = match value {
+            Value::Null => "<nil>",
+            Value::Bool(_) => "bool",
+            Value::Number(number) if number.is_f64() => "float64",
+            Value::Number(_) => "int64",
+            Value::String(_) => "string",
+            Value::Array(_) => "[]interface {}",
+            Value::Object(_) => "map[string]interface {}",
+        };
+        let shown = patch::go_text(value);
+        let fields = path.trim_start_matches('.');
+        format!(".{fields} accessor error: {shown} is of the type {found}, expected {wanted}")
+    };
+    let mut at = object;
+    for field in path.trim_start_matches('.').split('.') {
+        let Value::Object(fields) = at else {
+            return Err(unfit(at, "map[string]interface{}"));
+        };
+        match fields.get(field) {
+            None => return Ok(None),
+            Some(value) => at = value,
+        }
+    }
+    match read(at) {
+        None => Err(unfit(at, wanted)),
+        value => Ok(value),
+    }
 }

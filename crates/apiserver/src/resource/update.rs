@@ -90,7 +90,7 @@ impl Core {
                 apply::keep_times_if_unchanged(&live, &mut settled);
                 object = settled;
             }
-            self.conclude(&at.kind, &mut object, &live, options)?;
+            self.conclude(&at.kind, &mut object, &live, part, options)?;
             if !options.internal {
                 self.approve_part(at, part, options, &object, &live).await?;
             }
@@ -148,7 +148,7 @@ impl Core {
         if meta::uid(&object).is_empty() {
             meta::copy(&mut object, live, "uid");
         }
-        let warnings = admit::shape_counted(self, kind, &mut object, options)?;
+        let warnings = self.shape(kind, &mut object, options)?;
         match part {
             Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {
@@ -191,6 +191,7 @@ impl Core {
         kind: &Kind,
         object: &mut Value,
         live: &Value,
+        part: Part,
         options: &WriteOptions,
     ) -> Result<(), ApiError> {
         hook::check_caller(self, kind, object, Some(live), &options.caller)?;
@@ -198,7 +199,7 @@ impl Core {
             let next = meta::generation(live) + 1;
             meta::metadata_mut(object).insert("generation".into(), next.into());
         }
-        admit::validate(self, kind, object, Some(live))
+        self.judge(kind, object, Some(live), part)
     }
 
     /// Shows a changed object to the mutating webhooks; gives what they made of it, if anything.

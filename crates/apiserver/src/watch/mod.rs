@@ -22,7 +22,6 @@ use tokio::time::{Instant, Sleep};
 use crate::core::{Closing, Core};
 use crate::http::{Call, Query, View};
 use crate::registry::Kind;
-use crate::resource::VersionMatch;
 use crate::selector::Selector;
 use crate::status::{ApiError, Cause};
 use event::Writer;
@@ -123,25 +122,18 @@ fn next_time(bookmarks: bool, deadline: Instant) -> Instant {
 }
 
 fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
+    const MATCH: &str = "resourceVersionMatch";
     let version = query.resource_version()?;
-    let version_match = query.version_match()?;
-    let invalid = |field: &str, why: &str| {
-        let cause = Cause::forbidden(field, why);
-        let mut error = ApiError::new(
-            http::StatusCode::UNPROCESSABLE_ENTITY,
-            "Invalid",
-            format!(
-                "ListOptions.meta.k8s.io \"\" is invalid: {field}: {}",
-                cause.message
-            ),
-        );
-        error.details.insert("kind".into(), "ListOptions".into());
-        error
-    };
+    let matching = query.get(MATCH);
     if query.has("sendInitialEvents") {
-        if version_match != Some(VersionMatch::NotOlderThan) {
+        if matching != "NotOlderThan" {
             let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            return Err(invalid("resourceVersionMatch", why));
+            let mut causes = vec![Cause::forbidden(MATCH, why)];
+            if !matching.is_empty() {
+                let shown = format!("{matching:?}");
+                causes.push(Cause::unsupported(MATCH, &shown, &["NotOlderThan"]));
+            }
+            return Err(query.refuse(&causes));
         }
         let current = core.store.revision().0;
         if let Some(asked) = version.filter(|asked| *asked > current) {
@@ -155,10 +147,10 @@ fn start_of(core: &Core, query: &Query) -> Result<Start, ApiError> {
             Some(version) => Start::After(Revision(version)),
         });
     }
-    if version_match.is_some() {
+    if !matching.is_empty() {
         let why =
             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-        return Err(invalid("resourceVersionMatch", why));
+        return Err(query.refuse(&[Cause::forbidden(MATCH, why)]));
     }
     Ok(match version {
         None | Some(0) => Start::Now { initial: true },

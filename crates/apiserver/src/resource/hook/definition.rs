@@ -6,7 +6,7 @@ use super::super::Part;
 use crate::conversion::{self, Conversion};
 use crate::core::Core;
 use crate::meta;
-use crate::registry::{DefinitionError, Names, Shapes, Spec, try_schemas};
+use crate::registry::{DefinitionError, Names, Shapes, Spec, is_established, try_schemas};
 use crate::schema::cel;
 use crate::status::Cause;
 
@@ -158,25 +158,15 @@ fn clashing_name(core: &Core, spec: &Spec) -> Option<String> {
     None
 }
 
-/// Whether the status of a definition says that its names are its own.
-pub(in crate::resource) fn is_accepted(object: &Value) -> bool {
-    let conditions = object["status"]["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    conditions
-        .into_iter()
-        .any(|c| c["type"] == "NamesAccepted" && c["status"] == "True")
-}
-
 /// Shows in the conditions that the definition is on its way out.
 pub(super) fn mark_deleting(object: &mut Value) {
-    let message = "CustomResource deletion is in progress";
+    let message =
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
     let terminating = condition(
         None,
         "Terminating",
         true,
-        "InstanceDeletionInProgress",
+        "InstanceDeletionPending",
         message,
     );
     let status = meta::child_mut(object, "status");
@@ -193,15 +183,22 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         return Vec::new();
     }
     let mut causes = crate::definition::validate(object);
-    for field in ["group", "scope"] {
-        let changed = live.is_some_and(|l| l["spec"][field] != object["spec"][field]);
-        if changed {
-            let path = format!("spec.{field}");
-            causes.push(Cause::invalid(
-                &path,
-                &object["spec"][field].to_string(),
-                "field is immutable",
-            ));
+    if let Some(live) = live {
+        // The name was judged when the definition came.
+        causes.retain(|cause| cause.field != "metadata.name");
+        let fixed: &[&str] = if is_established(live) {
+            &["scope", "names/kind", "group", "names/plural"]
+        } else {
+            &["group", "names/plural"]
+        };
+        for field in fixed {
+            let value = |of: &Value| of.pointer(&format!("/spec/{field}")).cloned();
+            let (before, after) = (value(live), value(object));
+            if before != after {
+                let path = format!("spec.{}", field.replace('/', "."));
+                let shown = after.unwrap_or_default().to_string();
+                causes.push(Cause::invalid(&path, &shown, "field is immutable"));
+            }
         }
     }
     if causes.is_empty()

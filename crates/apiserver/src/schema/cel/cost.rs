@@ -212,7 +212,7 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
 
 /// The place of the last byte of the string that begins with the quote at `start`; that quote
 /// itself when the string has no end, so that what follows counts.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
+pub(super) fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let quote = bytes[start];
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let word = bytes[..start]

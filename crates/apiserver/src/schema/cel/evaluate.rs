@@ -8,7 +8,7 @@ use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{Compiled, CompiledRule, RuleNode, cost, pattern};
+use super::{Compiled, CompiledRule, RuleNode, cost, pattern, steps};
 use crate::schema::text::child_path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
@@ -27,6 +27,7 @@ pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
     });
     cost::register(&mut library);
     pattern::register(&mut library);
+    steps::register(&mut library);
     for name in TYPE_NAMES {
         library.add_variable_from_value(name, text(name));
     }

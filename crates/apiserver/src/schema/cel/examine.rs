@@ -4,8 +4,9 @@
 use kube_cel::cel::IdedExpr;
 
 use super::check::{self, Fault};
+use super::decl::Decl;
 use super::types::Type;
-use super::{cost, field_path, scope, syntax};
+use super::{cost, estimate, field_path, scope, syntax};
 use crate::schema::{Rule, Schema};
 
 /// A fault of a rule: the field of the rule, the kind of fault, and what is wrong.
@@ -26,7 +27,9 @@ pub(crate) enum RuleFault {
 pub(crate) struct Examined {
     pub(crate) faults: Vec<RuleFault>,
     /// What it costs at most, once.
-    pub(crate) cost: f64,
+    pub(crate) cost: u64,
+    /// The same of the expression that makes its message.
+    pub(crate) message_cost: Option<u64>,
     pub(crate) uses_old_self: bool,
 }
 
@@ -72,10 +75,13 @@ pub(crate) fn examine(rule: &Rule, schema: &Schema, whole: bool) -> Examined {
     if let Some(text) = &rule.message_expression {
         let why = match compile(text, schema, whole, optional) {
             Err(why) => Some(format!("messageExpression compilation failed: {why}")),
-            Ok((ty, ..)) if !ty.fits(Type::Text { most: 1 }) => {
+            Ok((ty, ..)) if !ty.fits(Type::Text) => {
                 Some("messageExpression must evaluate to a string".to_owned())
             }
-            Ok(_) => None,
+            Ok((_, spent, _)) => {
+                found.message_cost = Some(spent);
+                None
+            }
         };
         let fault = why.map(|why| RuleFault::Compile("messageExpression", why));
         found.faults.extend(fault);
@@ -115,16 +121,16 @@ fn compile<'a>(
     schema: &'a Schema,
     whole: bool,
     optional_old: bool,
-) -> Result<(Type<'a>, f64, bool), String> {
+) -> Result<(Type<'a>, u64, bool), String> {
     cost::check_text(text)?;
     cost::with_stack(|| {
         let expression = syntax::tree(text)?;
         scope::check(&expression, &["self", "oldSelf"])
             .map_err(|what| placed(text, &unknown_name(what)))?;
-        let known = check::check(&expression, schema, whole, optional_old)
+        let (ty, types) = check::check(&expression, schema, whole, optional_old)
             .map_err(|fault| placed(text, &fault))?;
-        let uses_old_self = uses_old_self(&expression);
-        Ok((known.ty, known.cost, uses_old_self))
+        let spent = estimate::estimate(&expression, &types, Decl::Of { schema, whole });
+        Ok((ty, spent, uses_old_self(&expression)))
     })
 }
 

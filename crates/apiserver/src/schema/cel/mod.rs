@@ -2,22 +2,29 @@
 //! evaluated per object. The language and its Kubernetes libraries come from kube-cel.
 //!
 //! Whatever cannot be evaluated counts as a failed rule. What kube-apiserver has and this has
-//! not: types of its libraries' functions (those of schemas and operators are checked),
-//! `cel.bind`, `sortBy`, two-variable comprehensions, and equality of `set` and `map` lists
-//! regardless of order.
+//! not: a check of the operands of its libraries' functions (those of operators are checked), and
+//! equality of `set` and `map` lists regardless of order.
 
+mod calls;
 mod check;
 mod convert;
 mod cost;
+mod decl;
 mod escape;
+mod estimate;
 mod evaluate;
 mod examine;
 mod expression;
 mod field_path;
+mod macros;
 mod optional;
 mod pattern;
+mod prices;
 mod scope;
+mod size;
+mod steps;
 mod syntax;
+mod trail;
 mod types;
 
 pub(crate) use examine::{REASONS, RuleFault, examine};
@@ -77,10 +84,9 @@ impl RuleNode {
     }
 }
 
-/// How many items or entries a list or map of this schema has at most.
-#[allow(clippy::cast_precision_loss, reason = "an estimate")]
-pub(crate) fn most(schema: &Schema) -> f64 {
-    types::Type::of(schema, false).most() as f64
+/// How often the value of a node can be in one object, when nothing bounds that.
+pub(crate) fn most_often(schema: &Schema) -> u64 {
+    decl::most_often(schema)
 }
 
 /// `place` is the node that the rules of `schema` speak of: the same, except below `allOf`,
@@ -186,6 +192,7 @@ fn parse_bounded(text: &str, variables: &[&str]) -> Result<Compiled, String> {
     let mut expression = syntax::tree(text)?;
     scope::check(&expression, variables)?;
     optional::rewrite(&mut expression);
+    macros::lower(&mut expression);
     let uses_old_self = expression.references().has_variable("oldSelf");
     let size = cost::instrument(&mut expression);
     cost::check_depth(size)?;

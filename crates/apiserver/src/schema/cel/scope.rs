@@ -110,10 +110,7 @@ const NAMESPACED: &[&str] = &[
     "optional.none",
     "optional.of",
     "optional.ofNonZeroValue",
-    "base64.decode",
-    "base64.encode",
     "ip.isCanonical",
-    "jsonpatch.escapeKey",
     "lists.range",
     "strings.quote",
     "sets.contains",
@@ -129,27 +126,10 @@ const NAMESPACED: &[&str] = &[
     "format.dns1123Subdomain",
     "format.dns1123SubdomainPrefix",
     "format.labelValue",
+    "format.named",
     "format.qualifiedName",
     "format.uri",
     "format.uuid",
-    "math.abs",
-    "math.bitAnd",
-    "math.bitNot",
-    "math.bitOr",
-    "math.bitShiftLeft",
-    "math.bitShiftRight",
-    "math.bitXor",
-    "math.ceil",
-    "math.floor",
-    "math.greatest",
-    "math.isFinite",
-    "math.isInf",
-    "math.isNaN",
-    "math.least",
-    "math.round",
-    "math.sign",
-    "math.sqrt",
-    "math.trunc",
 ];
 
 /// Whether every name in the expression is known; the error names the first that is not.
@@ -221,6 +201,11 @@ fn walk<'e>(expression: &'e IdedExpr, scope: &mut Vec<&'e str>) -> Result<(), St
         }),
         Expr::Struct(message) => Err(format!("undeclared reference to '{}'", message.type_name)),
     }
+}
+
+/// Whether a function of a namespace has this full name.
+pub(super) fn is_namespaced(full: &str) -> bool {
+    NAMESPACED.contains(&full)
 }
 
 /// Whether functions live in a namespace of this name.
