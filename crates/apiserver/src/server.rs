@@ -49,6 +49,8 @@ pub struct Options {
     pub converters: Converters,
     /// Groups whose custom kinds take strategic merge patches, which Kubernetes refuses for them.
     pub strategic: Vec<StrategicGroup>,
+    /// Groups of custom kinds that come before the others when a name such as `machines` is in several.
+    pub preferred_groups: Vec<String>,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
     /// Where requests are written down; nowhere without it.
@@ -113,6 +115,7 @@ impl ApiServer {
             services,
             converters,
             strategic,
+            preferred_groups,
             signing_key,
             audit,
             limits,
@@ -129,7 +132,7 @@ impl ApiServer {
         };
         let core = Core::new(
             store,
-            Registry::new(converters, strategic)?,
+            Registry::new(converters, strategic, preferred_groups)?,
             version,
             extra_metrics,
             signing_key,

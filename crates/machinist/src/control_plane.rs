@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use machinist_api::vitistack;
 use machinist_apiserver::registry::StrategicGroup;
 use machinist_apiserver::{
     ApiServer, AuditOptions, Identity, Options, Pki, StartError,
@@ -84,6 +85,7 @@ impl ControlPlane {
                 signing_key: Some(signing_key),
                 audit,
                 strategic: vec![ironcore_patches()],
+                preferred_groups: vec![vitistack::GROUP.into()],
                 ..Options::default()
             };
             let what = "could not start the API server";

@@ -78,8 +78,8 @@ fn the_quickstart_on_a_real_cluster() {
     }
     let quickstart = peers::tree().join("examples/quickstart.yaml");
     kubectl.ok(&format!("apply -f {}", quickstart.display()));
-    kubectl.ok("wait machine/quickstart --for=condition=Ready --timeout=180s");
-    let table = kubectl.ok("get machines");
+    kubectl.ok("wait machines.vitistack.io/quickstart --for=condition=Ready --timeout=180s");
+    let table = kubectl.ok("get machines.vitistack.io");
     let mut rows = table
         .lines()
         .map(|row| row.split_whitespace().collect::<Vec<_>>());
@@ -87,7 +87,7 @@ fn the_quickstart_on_a_real_cluster() {
     assert_eq!(rows.next().unwrap(), columns);
     let row = rows.next().unwrap();
     assert_eq!(row[..3], ["quickstart", "Running", "True"], "{table}");
-    let machine = kubectl.get("machine quickstart");
+    let machine = kubectl.get("machines.vitistack.io quickstart");
     let guest = sandbox.qemus();
     assert_eq!(guest.len(), 1, "{guest:?}");
     assert_eq!(guest[0].uuid, machine["metadata"]["uid"]);
@@ -107,9 +107,9 @@ fn the_quickstart_on_a_real_cluster() {
     operator.kill();
     assert_eq!(sandbox.qemus(), guest);
     let (operator, _) = start_operator(&sandbox, &cluster);
-    kubectl.ok("delete machine quickstart --wait=false");
+    kubectl.ok("delete machines.vitistack.io quickstart --wait=false");
     wait_for("the machine to go", || {
-        match kubectl.ok("get machines -o yaml") {
+        match kubectl.ok("get machines.vitistack.io -o yaml") {
             left if left.contains("quickstart") => Err((left, operator.stderr())),
             _ => Ok(()),
         }

@@ -47,6 +47,8 @@ pub(crate) struct Registry {
     converters: Converters,
     /// The groups whose custom kinds take strategic merge patches.
     strategic: Vec<Arc<StrategicGroup>>,
+    /// The groups that come before others when a name is in several.
+    preferred: Arc<[String]>,
     /// Counts the changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
@@ -56,10 +58,12 @@ impl Registry {
     pub(crate) fn new(
         converters: Converters,
         strategic: Vec<StrategicGroup>,
+        preferred: Vec<String>,
     ) -> Result<Self, DefinitionError> {
         let builtins = builtin::kinds()?;
         let reviews: Arc<[Arc<Kind>]> = builtin::reviews()?.into();
-        let first = Snapshot::new(builtins.clone(), reviews.clone());
+        let preferred: Arc<[String]> = preferred.into();
+        let first = Snapshot::new(builtins.clone(), reviews.clone(), preferred.clone());
         let current = RwLock::new(Arc::new(first));
         Ok(Self {
             builtins,
@@ -68,6 +72,7 @@ impl Registry {
             compiled: Mutex::default(),
             converters,
             strategic: strategic.into_iter().map(Arc::new).collect(),
+            preferred,
             changes: watch::Sender::new(0),
         })
     }
@@ -96,8 +101,8 @@ impl Registry {
             next.insert(entry.key, (entry.modified, served));
         }
         *compiled = next;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Snapshot::new(kinds, self.reviews.clone()));
+        let next = Snapshot::new(kinds, self.reviews.clone(), self.preferred.clone());
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         self.changes.send_modify(|count| *count += 1);
     }
 

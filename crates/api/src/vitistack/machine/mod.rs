@@ -52,6 +52,12 @@ use crate::vitistack::metadata_name;
     derive = "PartialEq",
     derive = "Default",
     validation = metadata_name(),
+    validation = rules::kept("providerConfig", "names the platform that the machine was made on"),
+    validation = rules::kept("providerRef", "names the provider that the machine was made on"),
+    validation = rules::kept("os", "says what the machine was made from"),
+    validation = rules::kept("operatingSystem", "says what the machine was made from"),
+    validation = rules::kept("boot", "says how the machine was made to start"),
+    validation = rules::kept("userData", "is read at the first start alone"),
     doc = "Machine is one virtual machine, on any platform.",
     selectable = ".status.phase",
     selectable = ".spec.providerConfig.name",
@@ -109,6 +115,10 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Running"))]
     pub power_state: Option<PowerState>,
+    /// Seconds that the guest may take to shut down before it is ended, when the machine is stopped, restarted or deleted; the provider's own limit unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 86400))]
+    pub termination_grace_period_seconds: Option<i64>,
     /// Platform and region that the machine runs in; give either this or providerRef.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_config: Option<ProviderConfig>,

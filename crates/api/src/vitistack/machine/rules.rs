@@ -12,6 +12,20 @@ pub(super) fn machine_spec(schema: &mut Schema) {
     add_rules(schema, REQUIRED);
 }
 
+/// The rule that a field cannot change any more once the machine exists at its platform.
+pub(super) fn kept(field: &str, why: &str) -> kube::core::Rule {
+    let (now, before) = (
+        format!("self.spec.{field}"),
+        format!("oldSelf.spec.{field}"),
+    );
+    kube::core::Rule::new(format!(
+        "!has(oldSelf.status) || !has(oldSelf.status.machineID) || (has({now}) ? has({before}) && {now} == {before} : !has({before}))"
+    ))
+    .message(kube::core::Message::Message(format!(
+        "spec.{field} {why}, and cannot be changed once that exists; put it back, or delete the Machine and create it anew"
+    )))
+}
+
 /// One concept, one form.
 const ONE_FORM: &[Rule] = &[
     Rule::new(

@@ -1,5 +1,7 @@
 //! From a declared Machine to the domain model.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use machinist_api::{
     names,
@@ -39,6 +41,11 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
             PowerState::Running => Power::On,
             PowerState::Stopped => Power::Off,
         },
+        restart: restart_requested(machine),
+        grace: spec
+            .termination_grace_period_seconds
+            .and_then(|seconds| u64::try_from(seconds).ok())
+            .map(Duration::from_secs),
         tags: spec.tags.clone(),
         security_groups: spec.security_groups.clone(),
         settings: config
@@ -48,13 +55,12 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
     })
 }
 
-/// When a restart was last asked for, by annotation. What is not a time is no request.
-pub fn restart_requested(machine: &Machine) -> Option<Timestamp> {
+/// The restart that was last asked for, by annotation. What is not a time is no request.
+fn restart_requested(machine: &Machine) -> Option<String> {
     let annotations = machine.metadata.annotations.as_ref()?;
-    annotations
-        .get(names::RESTARTED_AT_ANNOTATION)?
-        .parse()
-        .ok()
+    let asked = annotations.get(names::RESTARTED_AT_ANNOTATION)?;
+    asked.parse::<Timestamp>().ok()?;
+    Some(asked.clone())
 }
 
 fn architecture(spec: &MachineSpec) -> Architecture {

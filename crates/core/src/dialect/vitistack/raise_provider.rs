@@ -20,7 +20,7 @@ use machinist_api::{
 use super::conditions::stamp;
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Health},
+    provider::{Capabilities, Changes, Health, When},
 };
 
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -261,7 +261,19 @@ fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
         tags,
         watch,
         instance_types,
-    } = capabilities.clone();
+        lookup: _,
+        changes:
+            Changes {
+                resize,
+                attach_disk,
+                detach_disk,
+                grow_disk,
+                nics,
+            },
+        disk_unit: _,
+    } = *capabilities;
+    let ever = |when| when != When::Never;
+    let live = |when| when == When::Always;
     let (verified, unsupported): (Vec<_>, Vec<_>) = [
         ("create", true),
         ("delete", true),
@@ -272,6 +284,12 @@ fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
         ("tagSupport", tags),
         ("watch", watch),
         ("instanceTypes", instance_types),
+        ("resize", ever(resize)),
+        ("liveResize", live(resize)),
+        ("attachDisk", ever(attach_disk)),
+        ("detachDisk", ever(detach_disk)),
+        ("growDisk", ever(grow_disk)),
+        ("attachInterface", ever(nics)),
     ]
     .into_iter()
     .partition(|(_, has)| *has);
