@@ -62,6 +62,21 @@ fn written(name: &str, manifest: &Value) -> Value {
         ("kupenstack.io/v1alpha1", "VirtualMachine") => through::<ks::VirtualMachine>(manifest),
         ("kupenstack.io/v1alpha1", "VirtualNetwork") => through::<ks::VirtualNetwork>(manifest),
         ("kupenstack.io/v1alpha1", "Volume") => through::<ks::Volume>(manifest),
+        ("vitistack.io/v1alpha1", "KubernetesCluster") => {
+            through::<vs::KubernetesCluster>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "KubernetesProvider") => {
+            through::<vs::KubernetesProvider>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "KubevirtConfig") => through::<vs::KubevirtConfig>(manifest),
+        ("vitistack.io/v1alpha1", "LoadBalancer") => through::<vs::LoadBalancer>(manifest),
+        ("vitistack.io/v1alpha1", "MachineClass") => through::<vs::MachineClass>(manifest),
+        ("vitistack.io/v1alpha1", "NetworkConfiguration") => {
+            through::<vs::NetworkConfiguration>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "NetworkNamespace") => through::<vs::NetworkNamespace>(manifest),
+        ("vitistack.io/v1alpha1", "ProxmoxConfig") => through::<vs::ProxmoxConfig>(manifest),
+        ("vitistack.io/v1alpha1", "Vitistack") => through::<vs::Vitistack>(manifest),
         ("vitistack.io/v1alpha1", "Machine") => through::<vs::Machine>(manifest),
         ("vitistack.io/v1alpha1", "MachineProvider") => through::<vs::MachineProvider>(manifest),
         ("vitistack.io/v1beta1", "Machine") => through::<vs::v1beta1::Machine>(manifest),

@@ -2,12 +2,14 @@
 //!
 //! Each function is a transform that a field or struct names in its `schemars` attribute.
 
+mod addresses;
 mod amounts;
 mod formats;
 mod identifiers;
 mod rule;
 mod transition;
 
+pub(crate) use addresses::{domain, domains, ip_or_cidr, ipv4_cidr};
 pub(crate) use amounts::{
     amount, positive_amount, positive_entries, positive_if_given, resource_list,
 };
