@@ -69,6 +69,11 @@ bench: ## Measure start-up, load and memory beside kube-apiserver, and overhead 
 
 FUZZ_SECONDS ?= 60
 
+.PHONY: fuzz-check
+fuzz-check: ## Check that the fuzz targets compile, on the stable toolchain and with our versions
+	@cp Cargo.lock fuzz/Cargo.lock
+	@cargo check --manifest-path fuzz/Cargo.toml
+
 .PHONY: fuzz
 fuzz: ## Fuzz requests, patches, apply, CEL, protobuf, selectors and tokens, a minute each
 	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
