@@ -9,6 +9,7 @@
 
 pub mod conditions;
 pub mod crds;
+pub mod ironcore;
 pub mod kupenstack;
 pub mod names;
 pub mod quantity;

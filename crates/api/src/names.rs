@@ -35,3 +35,8 @@ pub const PROVIDER_ANNOTATION: &str = "machinist.vitistack.io/provider";
 
 /// Annotation with the UID of the cluster under which a Machine's key was made.
 pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";
+
+/// Annotation on a MachineProvider that names orphans to remove, by the platform's ids, separated
+/// by commas. An orphan carries a key of this cluster whose Machine is no more; it is reported by
+/// an event first.
+pub const DELETE_ORPHANS_ANNOTATION: &str = "machinist.vitistack.io/delete-orphans";

@@ -21,7 +21,7 @@ use crate::conversion::Converters;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry, StrategicGroup};
-use crate::resource::{Address, Part, PatchKind, WriteOptions};
+use crate::resource::{Address, Embedded, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
 use crate::tls::{self, Pki, ServeError};
 use crate::webhook::Services;
@@ -37,6 +37,8 @@ const NAMESPACES: [&str; 3] = ["default", "kube-system", "vitistack-system"];
 pub struct Options {
     /// CustomResourceDefinitions that are applied at every start.
     pub crds: Vec<Value>,
+    /// CustomResourceDefinitions that were judged when the program was built.
+    pub embedded: Vec<Embedded>,
     /// The version of the program, as `/version` shows it.
     pub version: String,
     /// More text for `/metrics`.
@@ -47,6 +49,8 @@ pub struct Options {
     pub converters: Converters,
     /// Groups whose custom kinds take strategic merge patches, which Kubernetes refuses for them.
     pub strategic: Vec<StrategicGroup>,
+    /// Groups of custom kinds that come before the others when a name such as `machines` is in several.
+    pub preferred_groups: Vec<String>,
     /// The key that signs the tokens of ServiceAccounts; without one, tokens end with the server.
     pub signing_key: Option<SigningKey>,
     /// Where requests are written down; nowhere without it.
@@ -104,12 +108,14 @@ impl ApiServer {
     /// When a definition is refused, or when the store does not take a write.
     pub async fn new(store: Store, options: Options) -> Result<Self, StartError> {
         let Options {
-            crds,
+            mut crds,
+            embedded,
             version,
             extra_metrics,
             services,
             converters,
             strategic,
+            preferred_groups,
             signing_key,
             audit,
             limits,
@@ -126,7 +132,7 @@ impl ApiServer {
         };
         let core = Core::new(
             store,
-            Registry::new(converters, strategic)?,
+            Registry::new(converters, strategic, preferred_groups)?,
             version,
             extra_metrics,
             signing_key,
@@ -136,25 +142,41 @@ impl ApiServer {
         let core = Arc::new(core.asking(Admission::new(services)));
         core.registry.reload(&core.store);
         core.admission.reload(&core.store);
+        let definitions = core
+            .registry
+            .snapshot()
+            .find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+            .ok_or(StartError::Missing("CustomResourceDefinition"))?;
+        let prepare = |what: &str| {
+            let what = what.to_owned();
+            |source| StartError::Prepare { what, source }
+        };
+        let mut own: Vec<Value> = Vec::new();
+        for definition in &embedded {
+            own.push(definition.outline().map_err(prepare("definitions"))?);
+        }
+        own.extend(crds.iter().cloned());
         // Together, so that they share commits of the store.
         futures::try_join!(
             futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),
             async {
-                rbac::ensure_policy(&core, &crds)
+                rbac::ensure_policy(&core, &own)
                     .await
-                    .map_err(|source| StartError::Prepare {
-                        what: "roles and bindings".into(),
-                        source,
-                    })
+                    .map_err(prepare("roles and bindings"))
             },
             async {
-                for definition in &crds {
-                    ensure_definition(&core, definition.clone()).await?;
+                core.install(&definitions, &embedded)
+                    .await
+                    .map_err(prepare("definitions"))?;
+                for definition in std::mem::take(&mut crds) {
+                    let what = format!("definition {}", meta::name(&definition));
+                    core.ensure_definition(&definitions, definition)
+                        .await
+                        .map_err(prepare(&what))?;
                 }
                 Ok(())
             },
         )?;
-        crate::schema::cel::forget();
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,
@@ -272,29 +294,6 @@ async fn ensure_namespace(core: &Core, name: &str) -> Result<(), StartError> {
             source,
         }),
     }
-}
-
-async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), StartError> {
-    let kind = core
-        .registry
-        .snapshot()
-        .find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-        .ok_or(StartError::Missing("CustomResourceDefinition"))?;
-    meta::as_map(&mut definition).remove("status");
-    let name = meta::name(&definition).to_owned();
-    let at = Address {
-        kind,
-        namespace: String::new(),
-        name: name.clone(),
-    };
-    let options = WriteOptions::internal(MANAGER);
-    core.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
-        .await
-        .map(|_| ())
-        .map_err(|source| StartError::Prepare {
-            what: format!("definition {name}"),
-            source,
-        })
 }
 
 /// An [`ApiServer`] as a tower service, for one caller.

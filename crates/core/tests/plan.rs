@@ -3,12 +3,15 @@
 
 mod support;
 
-use jiff::Timestamp;
-use machinist_core::machine::{
-    Facts, Power, PowerState, Seen, Situation, Stall, Step, Waiting, Want, plan,
+use machinist_core::{
+    machine::{
+        Absence, Change, Disk, DiskFacts, Facts, Nic, Power, PowerState, Refusal, Seen, Situation,
+        Stall, Step, Waiting, Want, plan,
+    },
+    provider::{Capabilities, When},
 };
 use proptest::prelude::*;
-use support::{facts, want};
+use support::{able, facts, want};
 
 const STATES: [PowerState; 6] = [
     PowerState::Creating,
@@ -25,7 +28,20 @@ fn decide(deleting: bool, bound: bool, want: Option<&Want>, seen: Option<&[Facts
         bound,
         want,
         seen: seen.map_or(Seen::Unknown, Seen::Machines),
-        restart: None,
+        absence: Absence::Proven,
+        can: able(),
+    })
+}
+
+/// The decision about one bound machine on a platform that can do this much.
+fn about(want: &Want, machine: &Facts, can: Capabilities) -> Step {
+    plan(Situation {
+        deleting: false,
+        bound: true,
+        want: Some(want),
+        seen: Seen::Machines(std::slice::from_ref(machine)),
+        absence: Absence::Apparent,
+        can,
     })
 }
 
@@ -65,25 +81,141 @@ fn power_follows_the_declaration() {
 }
 
 #[test]
-fn a_restart_is_due_until_the_machine_was_started_after_it_was_asked_for() {
-    let want = want();
-    let at = |second| Timestamp::from_second(second).expect("a time");
-    let mut running = facts("i-1", PowerState::Running);
-    running.started = Some(at(100));
-    let seen = [running];
-    let decide = |restart| {
-        plan(Situation {
-            deleting: false,
-            bound: true,
-            want: Some(&want),
-            seen: Seen::Machines(&seen),
-            restart,
-        })
-        .name()
+fn a_restart_is_due_until_the_machine_carries_its_token() {
+    let mut want = want();
+    let mut machine = facts("i-1", PowerState::Running);
+    assert_eq!(about(&want, &machine, able()).name(), "settled");
+    want.restart = Some("2026-01-01T00:00:00Z".into());
+    assert_eq!(about(&want, &machine, able()).name(), "restart");
+    machine.power = PowerState::Stopped;
+    assert_eq!(about(&want, &machine, able()).name(), "restart");
+    machine.restart = want.restart.clone();
+    assert_eq!(about(&want, &machine, able()).name(), "start");
+    want.power = Power::Off;
+    want.restart = Some("2026-01-01T00:00:01Z".into());
+    assert_eq!(about(&want, &machine, able()).name(), "settled");
+}
+
+#[test]
+fn a_resize_is_done_in_place_with_a_restart_or_not_at_all() {
+    let mut want = want();
+    want.memory += 1 << 30;
+    let running = facts("i-1", PowerState::Running);
+    let stopped = facts("i-1", PowerState::Stopped);
+    let with = |resize| {
+        let mut can = able();
+        can.changes.resize = resize;
+        can
     };
-    assert_eq!(decide(None), "settled");
-    assert_eq!(decide(Some(at(100))), "settled");
-    assert_eq!(decide(Some(at(101))), "restart");
+    let rows = [
+        (When::Always, &running, "resize"),
+        (When::Always, &stopped, "resize"),
+        (When::Stopped, &running, "stop"),
+        (When::Stopped, &stopped, "resize"),
+        (When::Never, &running, "stall"),
+        (When::Never, &stopped, "start"),
+    ];
+    for (when, machine, step) in rows {
+        let decided = about(&want, machine, with(when));
+        assert_eq!(decided.name(), step, "{when:?} on {:?}", machine.power);
+    }
+    // Where sizes have names, the name is what counts.
+    let mut can = with(When::Stopped);
+    can.instance_types = true;
+    let mut machine = stopped;
+    machine.instance_type = Some("small".into());
+    assert_eq!(about(&want, &machine, can).name(), "start");
+    machine.instance_type = Some("large".into());
+    assert_eq!(about(&want, &machine, can).name(), "resize");
+}
+
+fn disk(name: &str, size: u64) -> Disk {
+    Disk {
+        name: name.into(),
+        size: Some(size),
+        ..want().disks[0].clone()
+    }
+}
+
+fn disk_facts(name: &str, size: u64, boot: bool) -> DiskFacts {
+    DiskFacts {
+        name: name.into(),
+        size: Some(size),
+        boot,
+        ..DiskFacts::default()
+    }
+}
+
+#[test]
+fn disks_follow_the_declaration_but_never_shrink_and_never_lose_the_boot_disk() {
+    let data = Disk {
+        boot: false,
+        ..disk("data", 10)
+    };
+    let check = |disks: Vec<Disk>, has: &[(&str, u64)]| {
+        let want = Want { disks, ..want() };
+        let mut machine = facts("i-1", PowerState::Running);
+        let disks = has.iter().enumerate();
+        machine.disks = disks
+            .map(|(place, (name, size))| disk_facts(name, *size, place == 0))
+            .collect();
+        about(&want, &machine, able())
+    };
+    let update = |change| Step::Update(facts("i-1", PowerState::Running).id, change);
+    let refused = |refusal| Step::Stall(Stall::Refused(refusal));
+    let root = disk("root", 5);
+    assert_eq!(check(vec![root.clone()], &[("root", 5)]), Step::Settled);
+    assert_eq!(
+        check(vec![root.clone(), data.clone()], &[("root", 5)]),
+        update(Change::AttachDisk(data.clone()))
+    );
+    assert_eq!(
+        check(vec![root.clone()], &[("root", 5), ("data", 10)]),
+        update(Change::DetachDisk("data".into()))
+    );
+    assert_eq!(
+        check(vec![disk("root", 7)], &[("root", 5)]),
+        update(Change::GrowDisk {
+            name: "root".into(),
+            size: 7
+        })
+    );
+    assert_eq!(
+        check(vec![disk("root", 3)], &[("root", 5)]),
+        refused(Refusal::Shrink {
+            name: "root".into(),
+            has: 5
+        })
+    );
+    assert_eq!(
+        check(vec![disk("other", 5)], &[("root", 5)]),
+        refused(Refusal::BootDisk("root".into()))
+    );
+    // What the platform does not tell is no difference.
+    assert_eq!(check(vec![root, data], &[]), Step::Settled);
+}
+
+#[test]
+fn interfaces_and_tags_follow_the_declaration() {
+    let named = |name: &str| Nic {
+        name: name.into(),
+        ..Nic::default()
+    };
+    let machine = facts("i-1", PowerState::Running);
+    let mut want = want();
+    want.nics = vec![named("eth0"), named("eth1")];
+    assert_eq!(about(&want, &machine, able()).name(), "attach-interface");
+    want.nics = vec![named("eth1")];
+    assert_eq!(about(&want, &machine, able()).name(), "attach-interface");
+    want.nics = Vec::new();
+    assert_eq!(about(&want, &machine, able()).name(), "settled");
+    want.tags = [("team".to_owned(), "a".to_owned())].into();
+    assert_eq!(about(&want, &machine, able()).name(), "tag");
+    let blind = Capabilities {
+        tags: false,
+        ..able()
+    };
+    assert_eq!(about(&want, &machine, blind).name(), "settled");
 }
 
 #[test]
@@ -110,6 +242,27 @@ fn duplicates_are_reported_and_left_alone() {
     assert_eq!(step, Step::Stall(Stall::Duplicates));
 }
 
+#[test]
+fn an_apparent_absence_is_no_proof_that_a_machine_is_gone() {
+    let want = want();
+    let decide = |absence, want| {
+        plan(Situation {
+            deleting: true,
+            bound: true,
+            want,
+            seen: Seen::Machines(&[]),
+            absence,
+            can: able(),
+        })
+    };
+    assert_eq!(decide(Absence::Proven, None), Step::Release);
+    assert_eq!(decide(Absence::Apparent, Some(&want)), Step::Reclaim);
+    assert_eq!(
+        decide(Absence::Apparent, None),
+        Step::Stall(Stall::Unproven)
+    );
+}
+
 #[derive(Debug, Clone)]
 struct Case {
     deleting: bool,
@@ -118,6 +271,7 @@ struct Case {
     power: Power,
     seen: Option<Vec<PowerState>>,
     restart: bool,
+    proven: bool,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -131,21 +285,26 @@ fn cases() -> impl Strategy<Value = Case> {
         power,
         seen,
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(deleting, bound, understood, power, seen, restart)| Case {
-            deleting,
-            bound,
-            understood,
-            power,
-            seen,
-            restart,
-        })
+        .prop_map(
+            |(deleting, bound, understood, power, seen, restart, proven)| Case {
+                deleting,
+                bound,
+                understood,
+                power,
+                seen,
+                restart,
+                proven,
+            },
+        )
 }
 
 proptest! {
     #[test]
     fn the_laws_of_exactly_once(case in cases()) {
-        let want = Want { power: case.power, ..want() };
+        let restart = case.restart.then(|| "2026-01-01T00:00:00Z".to_owned());
+        let want = Want { power: case.power, restart, ..want() };
         let seen: Option<Vec<Facts>> = case.seen.as_ref().map(|states| {
             let facts = |(index, state): (usize, &PowerState)| facts(&format!("i-{index}"), *state);
             states.iter().enumerate().map(facts).collect()
@@ -155,7 +314,8 @@ proptest! {
             bound: case.bound,
             want: case.understood.then_some(&want),
             seen: seen.as_deref().map_or(Seen::Unknown, Seen::Machines),
-            restart: case.restart.then_some(Timestamp::UNIX_EPOCH),
+            absence: if case.proven { Absence::Proven } else { Absence::Apparent },
+            can: able(),
         });
         let there = seen.as_ref().map(Vec::len);
         match &step {
@@ -168,8 +328,11 @@ proptest! {
                 prop_assert!(case.deleting && case.bound && ids.contains(&id.to_string()));
             }
             // Let go only when nothing was ever asked for, or absence is proven.
-            Step::Release => prop_assert!(case.deleting && (!case.bound || there == Some(0))),
-            Step::Power(..) | Step::Restart(_) => prop_assert!(!case.deleting && there == Some(1)),
+            Step::Release => prop_assert!(
+                case.deleting && (!case.bound || (there == Some(0) && case.proven))
+            ),
+            Step::Reclaim => prop_assert!(case.deleting && case.bound && there == Some(0)),
+            Step::Update(..) => prop_assert!(!case.deleting && there == Some(1)),
             Step::Wait(_) | Step::Stall(_) | Step::Settled => {}
         }
         if seen.is_none() && case.bound {

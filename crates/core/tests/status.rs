@@ -7,9 +7,11 @@ use jiff::Timestamp;
 use machinist_api::{conditions, vitistack::Machine};
 use machinist_core::{
     dialect::vitistack::{Times, raise},
-    machine::{Facts, GuestFacts, Outlook, PowerState, Seen, Situation, Trouble, Want, plan},
+    machine::{
+        Absence, Facts, GuestFacts, Outlook, PowerState, Seen, Situation, Trouble, Want, plan,
+    },
 };
-use support::{MACHINE, facts, machine, want};
+use support::{MACHINE, able, facts, machine, want};
 
 struct Case<'a> {
     deleting: bool,
@@ -44,7 +46,8 @@ fn status(object: &Machine, case: &Case<'_>, times: Times) -> Machine {
         bound: case.bound,
         want: case.want,
         seen: case.seen.map_or(Seen::Unknown, Seen::Machines),
-        restart: None,
+        absence: Absence::Proven,
+        can: able(),
     };
     let step = plan(situation);
     let outlook = Outlook {

@@ -21,6 +21,11 @@ impl Backoff {
         wait.min(LONGEST)
     }
 
+    /// How many failures in a row there were.
+    pub(crate) fn count(&self, uid: &str) -> u32 {
+        self.lock().get(uid).copied().unwrap_or_default()
+    }
+
     /// It worked, or the object is gone.
     pub(crate) fn forget(&self, uid: &str) {
         self.lock().remove(uid);

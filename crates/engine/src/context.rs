@@ -1,7 +1,7 @@
 //! What every controller shares.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -19,6 +19,7 @@ use crate::{
     backoff::Backoff,
     connections::{Connections, ProviderName},
     events::Events,
+    sweep::Sweep,
 };
 
 /// What every controller shares.
@@ -43,6 +44,8 @@ pub(crate) struct Context {
     provider_hints: UnboundedSender<ObjectRef<MachineProvider>>,
     /// Providers that are about to be looked at, because their machines changed.
     recounting: Mutex<HashSet<ProviderName>>,
+    /// What was found of orphans, by provider.
+    sweeps: Mutex<HashMap<ProviderName, Sweep>>,
 }
 
 /// How long changes of a provider's machines are gathered before it is looked at.
@@ -88,6 +91,7 @@ impl Context {
             hints: queues.machines,
             provider_hints: queues.providers,
             recounting: Mutex::default(),
+            sweeps: Mutex::default(),
         };
         (context, views)
     }
@@ -121,6 +125,16 @@ impl Context {
             let reference = ObjectRef::new(&name).within(&namespace);
             let _ = context.provider_hints.unbounded_send(reference);
         });
+    }
+
+    /// Works on what was found of orphans at a provider.
+    pub(crate) fn sweep<T>(
+        &self,
+        provider: &ProviderName,
+        work: impl FnOnce(&mut Sweep) -> T,
+    ) -> T {
+        let mut sweeps = self.sweeps.lock().unwrap_or_else(PoisonError::into_inner);
+        work(sweeps.entry(provider.clone()).or_default())
     }
 
     fn recounting(&self) -> MutexGuard<'_, HashSet<ProviderName>> {

@@ -26,6 +26,7 @@ mod events;
 mod metered;
 mod metrics;
 mod readiness;
+mod sweep;
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 

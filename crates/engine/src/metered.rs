@@ -80,6 +80,11 @@ impl Provider for Metered {
         self.measure("find", self.limit, self.inner.find(key)).await
     }
 
+    async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
+        self.measure("get", self.limit, self.inner.get(key, id))
+            .await
+    }
+
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         self.measure("list", self.limit, self.inner.list(cluster))
             .await
@@ -100,8 +105,13 @@ impl Provider for Metered {
             .await
     }
 
-    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
-        self.measure("delete", self.limit, self.inner.delete(key, id))
+    async fn delete(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        grace: Option<Duration>,
+    ) -> ProviderResult<()> {
+        self.measure("delete", self.limit, self.inner.delete(key, id, grace))
             .await
     }
 

@@ -36,6 +36,11 @@ impl Fixture for Host {
         Arc::new(Qemu::new(config(self.0.path())).unwrap())
     }
 
+    /// Firmware alone runs in the smallest machine, and it lets go of nothing.
+    fn guest_lets_go(&self) -> bool {
+        false
+    }
+
     async fn count(&self, key: &MachineKey) -> usize {
         let directory = self.0.path().join("machines").join(key.machine());
         processes(key).len().max(usize::from(directory.exists()))
@@ -84,7 +89,7 @@ async fn a_deep_data_directory_works() {
     let key = fresh_key();
     let facts = qemu.create(&key, &empty("deep")).await.unwrap();
     assert_eq!(facts.power, PowerState::Running);
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
     assert!(qemu.find(&key).await.unwrap().is_empty());
 }
 
@@ -119,7 +124,7 @@ async fn a_killed_qemu_is_seen_at_once_and_a_reused_process_id_fools_nobody() {
     let facts = &qemu.find(&key).await.unwrap()[0];
     assert_eq!(facts.power, PowerState::Stopped);
     assert!(!facts.details.contains_key("pid"));
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
     assert!(qemu.find(&key).await.unwrap().is_empty());
 }
 
@@ -132,7 +137,7 @@ async fn a_hanging_qemu_is_ended() {
     let facts = qemu.create(&key, &empty("hanging")).await.unwrap();
     let pid = rustix::process::Pid::from_raw(facts.details["pid"].parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
     assert!(qemu.find(&key).await.unwrap().is_empty());
     assert!(processes(&key).is_empty());
 }
@@ -154,7 +159,7 @@ async fn a_stop_that_nobody_waits_for_is_finished_by_the_next_to_look() {
     let found = second.find(&key).await.unwrap();
     assert_eq!(found[0].power, PowerState::Stopped);
     assert!(processes(&key).is_empty());
-    second.delete(&key, &facts.id).await.unwrap();
+    second.delete(&key, &facts.id, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -189,7 +194,7 @@ async fn a_directory_without_a_record_is_a_doubt_and_not_an_absence() {
     // Other machines are none the worse for it.
     let other = fresh_key();
     let facts = qemu.create(&other, &empty("other")).await.unwrap();
-    qemu.delete(&other, &facts.id).await.unwrap();
+    qemu.delete(&other, &facts.id, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -263,7 +268,7 @@ async fn a_port_that_somebody_took_is_replaced_at_the_next_start() {
     let key = fresh_key();
     let facts = qemu.create(&key, &empty("ported")).await.unwrap();
     let port: u16 = facts.details["sshPort"].parse().unwrap();
-    qemu.update(&key, &facts.id, &Change::Power(Power::Off))
+    qemu.update(&key, &facts.id, &Change::Stop { grace: None })
         .await
         .unwrap();
     until(&qemu, &key, "stopped", |facts| {
@@ -271,16 +276,14 @@ async fn a_port_that_somebody_took_is_replaced_at_the_next_start() {
     })
     .await;
     let _thief = TcpListener::bind(("127.0.0.1", port)).unwrap();
-    qemu.update(&key, &facts.id, &Change::Power(Power::On))
-        .await
-        .unwrap();
+    qemu.update(&key, &facts.id, &Change::Start).await.unwrap();
     let again = until(&qemu, &key, "running", |facts| {
         facts.power == PowerState::Running
     })
     .await;
     assert_ne!(again.details["sshPort"], port.to_string());
     assert_eq!(again.nics, facts.nics, "the addresses stay");
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -298,8 +301,8 @@ async fn machines_have_addresses_of_their_own_and_two_instances_do_not_disturb_e
     assert_eq!(seen.unwrap().len(), 2);
     assert_eq!(seen_too.unwrap().len(), 2);
     // Each removes what the other made.
-    second.delete(&one, &first.id).await.unwrap();
-    qemu.delete(&two, &other.id).await.unwrap();
+    second.delete(&one, &first.id, None).await.unwrap();
+    qemu.delete(&two, &other.id, None).await.unwrap();
 }
 
 #[tokio::test]

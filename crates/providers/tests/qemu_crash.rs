@@ -37,7 +37,7 @@ async fn crash_child() {
     let key = key(&machine);
     let facts = qemu.create(&key, &empty("crashed")).await.unwrap();
     if std::env::var(VERB).as_deref() == Ok("delete") {
-        qemu.delete(&key, &facts.id).await.unwrap();
+        qemu.delete(&key, &facts.id, None).await.unwrap();
     }
 }
 
@@ -83,7 +83,7 @@ async fn one_machine_comes_of_it(root: &Path, key: &MachineKey, when: &str) {
     .await;
     assert_eq!(processes(key).len(), 1, "{when}: one QEMU");
     assert_eq!(entries(root), [key.machine()], "{when}: one directory");
-    qemu.delete(key, &facts.id).await.unwrap();
+    qemu.delete(key, &facts.id, None).await.unwrap();
     assert!(qemu.find(key).await.unwrap().is_empty(), "{when}");
     assert!(processes(key).is_empty(), "{when}: no QEMU");
     assert!(entries(root).is_empty(), "{when}: no directory");
@@ -152,7 +152,7 @@ async fn what_a_killed_creation_left_does_not_outlive_a_look() {
     let found = qemu.find(&key).await.unwrap();
     // Either it was never made, and is gone, or it was, and can be removed.
     for facts in &found {
-        qemu.delete(&key, &facts.id).await.unwrap();
+        qemu.delete(&key, &facts.id, None).await.unwrap();
     }
     assert!(qemu.find(&key).await.unwrap().is_empty());
     assert!(entries(root.path()).is_empty() && processes(&key).is_empty());

@@ -14,7 +14,7 @@ use common::{
     LIMIT, Root, config, empty, fresh_key, guest_image, has_qemu, image, processes, until,
 };
 use machinist_core::{
-    machine::{MachineId, MachineKey, Power, PowerState},
+    machine::{Disk, MachineId, MachineKey, Nic, PowerState},
     provider::{Change, Provider},
 };
 use machinist_providers::{Qemu, QemuConfig};
@@ -77,8 +77,10 @@ async fn a_guest_lives_its_whole_life() {
     let guest = confirmed.guest.expect("the agent tells about the guest");
     assert_eq!(guest.hostname.as_deref(), Some("guest"));
 
+    devices_come_and_go(&qemu, &key, &facts.id).await;
+
     let asked = Instant::now();
-    qemu.update(&key, &facts.id, &Change::Power(Power::Off))
+    qemu.update(&key, &facts.id, &Change::Stop { grace: None })
         .await
         .unwrap();
     assert!(
@@ -92,9 +94,7 @@ async fn a_guest_lives_its_whole_life() {
     assert!(asked.elapsed() < LIMIT, "the guest shut itself down");
     assert_eq!(processes(&key), Vec::<i32>::new());
 
-    qemu.update(&key, &facts.id, &Change::Power(Power::On))
-        .await
-        .unwrap();
+    qemu.update(&key, &facts.id, &Change::Start).await.unwrap();
     let again = until(&qemu, &key, "running again", |facts| {
         facts.power == PowerState::Running
     })
@@ -103,7 +103,7 @@ async fn a_guest_lives_its_whole_life() {
     await_marker(&qemu, &key, &facts.id).await;
 
     let port: u16 = again.details["sshPort"].parse().unwrap();
-    qemu.delete(&key, &facts.id).await.unwrap();
+    qemu.delete(&key, &facts.id, None).await.unwrap();
     assert!(qemu.find(&key).await.unwrap().is_empty());
     assert_eq!(processes(&key), Vec::<i32>::new());
     assert!(!root.path().join("machines").join(key.machine()).exists());
@@ -115,4 +115,44 @@ async fn a_guest_lives_its_whole_life() {
         images, 0,
         "the link to the image is gone with its last user"
     );
+}
+
+/// Disks and interfaces are attached to the running guest, a disk grows, and both are detached.
+async fn devices_come_and_go(qemu: &Qemu, key: &MachineKey, id: &MachineId) {
+    let disk = Disk {
+        name: "data".to_owned(),
+        size: Some(64 << 20),
+        boot: false,
+        ..empty("guest").disks[0].clone()
+    };
+    let nic = Nic {
+        name: "second".to_owned(),
+        ..Nic::default()
+    };
+    let grow = Change::GrowDisk {
+        name: "data".to_owned(),
+        size: 128 << 20,
+    };
+    for change in [Change::AttachDisk(disk), Change::AttachNic(nic), grow] {
+        qemu.update(key, id, &change).await.unwrap();
+    }
+    let facts = until(qemu, key, "given its devices", |facts| {
+        facts.disks.len() == 2
+    })
+    .await;
+    assert_eq!(facts.disks[1].size, Some(128 << 20));
+    assert_eq!((facts.nics.len(), facts.power), (2, PowerState::Running));
+    let leave = [
+        Change::DetachDisk("data".to_owned()),
+        Change::DetachNic("second".to_owned()),
+    ];
+    for change in leave {
+        let deadline = Instant::now() + LIMIT;
+        // A guest lets go when it has time for that.
+        while let Err(error) = qemu.update(key, id, &change).await {
+            assert!(Instant::now() < deadline, "{change:?}: {error}");
+        }
+    }
+    let facts = until(qemu, key, "without them", |facts| facts.disks.len() == 1).await;
+    assert_eq!((facts.nics.len(), facts.power), (1, PowerState::Running));
 }

@@ -16,6 +16,9 @@ pub struct Options {
     /// The identity of a store that is created now; made at random when absent. A store that
     /// already exists keeps the one it has.
     pub uid: Option<String>,
+    /// Whether whoever asks for a write carries it out, without the writer's thread: for a
+    /// simulation whose time stands still while nothing in its own thread is to be done.
+    pub inline: bool,
 }
 
 impl Default for Options {
@@ -26,6 +29,7 @@ impl Default for Options {
             // As long as Kubernetes keeps them.
             keep_for: Duration::from_secs(300),
             uid: None,
+            inline: false,
         }
     }
 }

@@ -6,6 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
+use crate::ironcore::{compute, ipam, networking as net, quota, storage};
 use crate::kupenstack as ks;
 use crate::vitistack as vs;
 
@@ -23,6 +24,34 @@ pub(super) fn all() -> Vec<Kind> {
             vs::MachineProvider::crd(),
             phase(vs::ProviderPhase::default().as_str()),
         ),
+        (vs::KubernetesCluster::crd(), phase("Pending")),
+        (vs::KubernetesProvider::crd(), unready()),
+        (vs::KubevirtConfig::crd(), phase("Pending")),
+        (vs::LoadBalancer::crd(), phase("Pending")),
+        (vs::MachineClass::crd(), None),
+        (vs::NetworkConfiguration::crd(), unready()),
+        (vs::NetworkNamespace::crd(), phase("Pending")),
+        (vs::ProxmoxConfig::crd(), unready()),
+        (
+            vs::Vitistack::crd(),
+            phase(vs::StackPhase::default().as_str()),
+        ),
+        (compute::Machine::crd(), state("Pending")),
+        (compute::MachineClass::crd(), None),
+        (bare(compute::MachinePool::crd()), state("Pending")),
+        (bare(storage::Volume::crd()), state("Pending")),
+        (storage::VolumeClass::crd(), None),
+        (bare(storage::VolumePool::crd()), state("Pending")),
+        (storage::VolumeSnapshot::crd(), state("Pending")),
+        (bare(net::Network::crd()), state("Pending")),
+        (net::NetworkInterface::crd(), state("Pending")),
+        (net::VirtualIp::crd(), unseen(json!({}))),
+        (net::NatGateway::crd(), unseen(json!({}))),
+        (net::LoadBalancer::crd(), unseen(json!({}))),
+        (net::NetworkPolicy::crd(), unseen(json!({}))),
+        (ipam::Prefix::crd(), phase("Pending")),
+        (ipam::PrefixAllocation::crd(), phase("Pending")),
+        (bare(quota::ResourceQuota::crd()), unseen(json!({}))),
         (bare(ks::Flavor::crd()), shared(json!({}))),
         (bare(ks::Image::crd()), shared(json!({ "ready": false }))),
         (bare(ks::KeyPair::crd()), shared(json!({}))),
@@ -50,6 +79,16 @@ fn unseen(mut status: Value) -> Option<Value> {
 /// The same for a kind with a phase.
 fn phase(phase: &str) -> Option<Value> {
     unseen(json!({ "phase": phase }))
+}
+
+/// The same for a kind with a state.
+fn state(state: &str) -> Option<Value> {
+    unseen(json!({ "state": state }))
+}
+
+/// The same for a kind that also says whether it can be used.
+fn unready() -> Option<Value> {
+    unseen(json!({ "phase": "Pending", "ready": false }))
 }
 
 /// The same for a kind that says who uses it.

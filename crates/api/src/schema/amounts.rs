@@ -1,13 +1,16 @@
-//! Quantities that may be strings or bare numbers.
+//! Quantities that may be strings or bare numbers, alone and as the values of a map.
 //!
 //! The rules look at the type first: a number has no suffix to read, and a string has no size to
 //! compare before it is read.
 
 use schemars::Schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Rule, add_rules};
 use crate::quantity::MAX_LENGTH;
+
+/// Most entries of a map of quantities; rules about its values cost by it.
+const MAX_RESOURCES: u32 = 32;
 
 const NOT_NEGATIVE: Rule = Rule::new(
     "type(self) == string ? isQuantity(self) && quantity(self).compareTo(quantity('0')) >= 0 : self >= 0",
@@ -37,4 +40,39 @@ pub(crate) fn amount(schema: &mut Schema) {
 pub(crate) fn positive_amount(schema: &mut Schema) {
     int_or_string(schema);
     add_rules(schema, &[POSITIVE]);
+}
+
+/// Quantities of zero or more, by the name of a resource.
+pub(crate) fn resource_list(schema: &mut Schema) {
+    let mut value = Schema::default();
+    amount(&mut value);
+    schema.insert("maxProperties".to_owned(), MAX_RESOURCES.into());
+    schema.insert("additionalProperties".to_owned(), json!(value));
+}
+
+/// Entries of a list of resources that must be there and be above zero.
+pub(crate) fn positive_entries(schema: &mut Schema, field: &str, names: &[&str]) {
+    for name in names {
+        let present = Rule::owned(
+            format!("'{name}' in self"),
+            format!("{field}.{name} is required, as a Kubernetes quantity above zero"),
+        );
+        add_rules(schema, &[present]);
+    }
+    positive_if_given(schema, field, names);
+}
+
+/// Entries of a list of resources that must be above zero where they are given.
+pub(crate) fn positive_if_given(schema: &mut Schema, field: &str, names: &[&str]) {
+    for name in names {
+        let entry = format!("self['{name}']");
+        let positive = Rule::owned(
+            format!(
+                "!('{name}' in self) || (type({entry}) == string ? isQuantity({entry}) \
+                 && quantity({entry}).compareTo(quantity('0')) > 0 : {entry} > 0)"
+            ),
+            format!("{field}.{name} must be a Kubernetes quantity above zero"),
+        );
+        add_rules(schema, &[positive]);
+    }
 }

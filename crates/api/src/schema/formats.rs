@@ -22,22 +22,41 @@ fn checked(schema: &mut Schema, max_length: u32, rule: Rule) {
     add_rules(schema, &[rule]);
 }
 
+const IP: Rule = Rule::new(
+    "isIP(self)",
+    "must be an IPv4 or IPv6 address, such as 10.0.1.100",
+);
+
 /// An IPv4 or IPv6 address.
 pub(crate) fn ip(schema: &mut Schema) {
-    const RULE: Rule = Rule::new(
-        "isIP(self)",
-        "must be an IPv4 or IPv6 address, such as 10.0.1.100",
-    );
-    checked(schema, MAX_ADDRESS, RULE);
+    checked(schema, MAX_ADDRESS, IP);
 }
+
+/// A list of IPv4 or IPv6 addresses.
+pub(crate) fn ips(schema: &mut Schema) {
+    set(schema, "items", address(IP));
+}
+
+const CIDR: Rule = Rule::new(
+    "isCIDR(self)",
+    "must be an address range in CIDR notation, such as 10.0.1.0/24",
+);
 
 /// An address range.
 pub(crate) fn cidr(schema: &mut Schema) {
-    const RULE: Rule = Rule::new(
-        "isCIDR(self)",
-        "must be an address range in CIDR notation, such as 10.0.1.0/24",
-    );
-    checked(schema, MAX_ADDRESS, RULE);
+    checked(schema, MAX_ADDRESS, CIDR);
+}
+
+/// A list of address ranges.
+pub(crate) fn cidrs(schema: &mut Schema) {
+    set(schema, "items", address(CIDR));
+}
+
+fn address(rule: Rule) -> Value {
+    let mut item = Schema::default();
+    set(&mut item, "type", "string");
+    checked(&mut item, MAX_ADDRESS, rule);
+    json!(item)
 }
 
 /// An absolute URL.
@@ -136,6 +155,16 @@ pub(crate) fn cron(schema: &mut Schema) {
     );
 }
 
+/// Data in base64, as the standard alphabet writes it.
+pub(crate) fn base64(schema: &mut Schema) {
+    set(schema, "maxLength", 87_384);
+    set(
+        schema,
+        "pattern",
+        "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    );
+}
+
 /// A map of the platform's own settings; bounded, because rules look into it.
 pub(crate) fn string_map(schema: &mut Schema) {
     set(schema, "maxProperties", 64);
@@ -150,5 +179,20 @@ pub(crate) fn string_map(schema: &mut Schema) {
 pub(crate) fn free_object(schema: &mut Schema) {
     schema.remove("additionalProperties");
     set(schema, "type", "object");
+    set(schema, "x-kubernetes-preserve-unknown-fields", true);
+}
+
+/// A list of objects that are kept as they are.
+pub(crate) fn free_objects(schema: &mut Schema) {
+    set(
+        schema,
+        "items",
+        json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
+    );
+}
+
+/// An object that keeps fields beside those that its schema knows.
+pub(crate) fn open_object(schema: &mut Schema) {
+    schema.remove("additionalProperties");
     set(schema, "x-kubernetes-preserve-unknown-fields", true);
 }

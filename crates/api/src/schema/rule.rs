@@ -1,14 +1,16 @@
 //! CEL rules as data, and how they get into a schema.
 
+use std::borrow::Cow;
+
 use schemars::Schema;
 use serde_json::{Value, json};
 
 /// One CEL rule, with the sentence that a user reads when it is broken.
 pub(crate) struct Rule {
     /// The expression that must be true.
-    expression: &'static str,
+    expression: Cow<'static, str>,
     /// What is wrong and what to do about it.
-    message: &'static str,
+    message: Cow<'static, str>,
     /// The field that is missing, when the rule demands one.
     required_field: Option<&'static str>,
 }
@@ -17,8 +19,8 @@ impl Rule {
     /// A rule that refuses a value.
     pub(crate) const fn new(expression: &'static str, message: &'static str) -> Self {
         Self {
-            expression,
-            message,
+            expression: Cow::Borrowed(expression),
+            message: Cow::Borrowed(message),
             required_field: None,
         }
     }
@@ -30,9 +32,18 @@ impl Rule {
         message: &'static str,
     ) -> Self {
         Self {
-            expression,
-            message,
+            expression: Cow::Borrowed(expression),
+            message: Cow::Borrowed(message),
             required_field: Some(field_path),
+        }
+    }
+
+    /// A rule that was put together.
+    pub(crate) fn owned(expression: String, message: String) -> Self {
+        Self {
+            expression: expression.into(),
+            message: message.into(),
+            required_field: None,
         }
     }
 

@@ -18,11 +18,35 @@ pub(crate) fn metadata_name() -> Rule {
     )
 }
 
+/// The field keeps the value, or the absence, that it was created with.
+pub(crate) fn immutable(path: &str) -> Rule {
+    at(
+        path,
+        format!(
+            "has(self.{path}) == has(oldSelf.{path}) \
+             && (!has(self.{path}) || self.{path} == oldSelf.{path})"
+        ),
+        format!("{path} cannot be changed after creation; delete the object and make it anew"),
+    )
+}
+
 /// The field may be given later, and keeps its value from then on.
 pub(crate) fn set_once(path: &str) -> Rule {
     at(
         path,
         format!("!has(oldSelf.{path}) || (has(self.{path}) && self.{path} == oldSelf.{path})"),
+        format!("{path} can be given once and cannot be changed or removed after that"),
+    )
+}
+
+/// The same for a text, where the empty one counts as not given.
+pub(crate) fn set_once_text(path: &str) -> Rule {
+    at(
+        path,
+        format!(
+            "!has(oldSelf.{path}) || oldSelf.{path} == '' \
+             || (has(self.{path}) && self.{path} == oldSelf.{path})"
+        ),
         format!("{path} can be given once and cannot be changed or removed after that"),
     )
 }

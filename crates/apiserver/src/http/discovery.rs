@@ -107,7 +107,7 @@ fn reviews<'a>(
 
 fn group_list(snapshot: &Snapshot) -> Value {
     let groups: Vec<Value> = snapshot
-        .groups()
+        .ranked_groups()
         .iter()
         .filter(|(group, _)| !group.is_empty())
         .map(|(group, versions)| group_entry(group, versions))
@@ -213,7 +213,7 @@ fn subresources(kind: &Kind) -> Vec<Subresource> {
 
 fn aggregated(snapshot: &Snapshot, core: bool, discovery_version: &str) -> Value {
     let items: Vec<Value> = snapshot
-        .groups()
+        .ranked_groups()
         .iter()
         .filter(|(group, _)| group.is_empty() == core)
         .map(|(group, versions)| {

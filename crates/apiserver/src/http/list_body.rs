@@ -98,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_is_as_long_as_it_says_and_reads_as_its_items() {
-        let kind = Registry::new(crate::conversion::Converters::new(), Vec::new())
+        let kind = Registry::new(crate::conversion::Converters::new(), Vec::new(), Vec::new())
             .unwrap()
             .snapshot();
         let kind = kind.find("", "v1", "configmaps").unwrap();

@@ -1,6 +1,6 @@
 //! The kinds at one moment, found by path or by name, with what is computed from them once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::kind::Kind;
@@ -45,13 +45,19 @@ fn hash(bytes: &[u8]) -> String {
 pub(crate) struct Snapshot {
     kinds: Vec<Arc<Kind>>,
     reviews: Arc<[Arc<Kind>]>,
+    /// Groups that come before others when a name is in several.
+    preferred: Arc<[String]>,
     by_path: HashMap<(String, String, String), usize>,
     /// Discovery documents and OpenAPI documents by their path.
     documents: Mutex<HashMap<String, Arc<OnceLock<Document>>>>,
 }
 
 impl Snapshot {
-    pub(super) fn new(kinds: Vec<Arc<Kind>>, reviews: Arc<[Arc<Kind>]>) -> Self {
+    pub(super) fn new(
+        kinds: Vec<Arc<Kind>>,
+        reviews: Arc<[Arc<Kind>]>,
+        preferred: Arc<[String]>,
+    ) -> Self {
         let path = |k: &Arc<Kind>| (k.group.clone(), k.version.clone(), k.plural.clone());
         let by_path = kinds
             .iter()
@@ -61,6 +67,7 @@ impl Snapshot {
         Self {
             kinds,
             reviews,
+            preferred,
             by_path,
             documents: Mutex::default(),
         }
@@ -136,6 +143,26 @@ impl Snapshot {
         for versions in groups.values_mut() {
             versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
         }
+        groups
+    }
+
+    /// The groups in the order in which clients look for a name that is in several: the built-in
+    /// ones, those that the embedder prefers, and the others by their names, as in Kubernetes.
+    pub(crate) fn ranked_groups(&self) -> Vec<(String, Vec<String>)> {
+        let builtin: HashSet<&str> = self
+            .kinds
+            .iter()
+            .chain(self.reviews.iter())
+            .filter(|kind| kind.builtin)
+            .map(|kind| kind.group.as_str())
+            .collect();
+        let mut groups: Vec<_> = self.groups().into_iter().collect();
+        // The sort is stable, so that equals stay in the order of their names.
+        groups.sort_by_key(|(group, _)| {
+            let place = self.preferred.iter().position(|name| name == group);
+            let custom = !builtin.contains(group.as_str());
+            (custom, place.unwrap_or(usize::MAX))
+        });
         groups
     }
 

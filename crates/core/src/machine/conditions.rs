@@ -1,7 +1,7 @@
 //! The conditions of a machine, one function each.
 
 use super::{
-    Facts, NicFacts, PowerState,
+    Change, Facts, NicFacts, PowerState,
     plan::{Seen, Stall, Step},
     status::{Condition, Outlook, Phase, Trouble, Truth},
 };
@@ -26,6 +26,10 @@ impl Outlook<'_> {
         let (status, reason) = match self.phase() {
             phase if self.is_out_of_sight() => {
                 (Truth::Unknown, phase_reason(phase, self.trouble, self.step))
+            }
+            // It can be used, but it is not what is declared.
+            Phase::Running if matches!(self.step, Step::Stall(Stall::Refused(_))) => {
+                (Truth::False, "Refused".to_owned())
             }
             Phase::Running if running && infrastructure.status == Truth::True => {
                 match network.status {
@@ -147,9 +151,13 @@ impl Outlook<'_> {
 
     fn reconciling(&self) -> Condition {
         let busy = !self.is_terminal() && (*self.step != Step::Settled || self.trouble.is_some());
-        let (status, reason) = match busy {
-            true => (Truth::True, "Progressing"),
-            false => (Truth::False, "Settled"),
+        let (status, reason) = match (busy, self.step) {
+            (false, _) => (Truth::False, "Settled"),
+            // Said before it is done: a declared change that costs a restart.
+            (true, Step::Update(_, Change::Stop { .. })) if self.stops_to_change() => {
+                (Truth::True, "RestartNeeded")
+            }
+            (true, _) => (Truth::True, "Progressing"),
         };
         Condition::new("Reconciling", status, reason, self.message())
     }
@@ -159,6 +167,8 @@ impl Outlook<'_> {
             (Some(trouble), _) if trouble.terminal => trouble.reason.clone(),
             (_, Step::Stall(Stall::Duplicates)) => "Duplicates".into(),
             (_, Step::Stall(Stall::Broken)) => "Broken".into(),
+            (_, Step::Stall(Stall::Refused(_))) => "Refused".into(),
+            (_, Step::Stall(Stall::Unproven)) => "Unproven".into(),
             _ => {
                 return Condition::new(
                     "Stalled",

@@ -22,9 +22,11 @@ pub struct Facts {
     pub problem: Option<String>,
     /// The host, hypervisor or zone that runs it.
     pub node: Option<String>,
-    /// Processors it has.
+    /// The platform's name of its size, where it has any.
+    pub instance_type: Option<String>,
+    /// Processors it has. A driver that rounds says what was asked for, while that is met.
     pub cpus: Option<u32>,
-    /// Memory in bytes.
+    /// Memory in bytes; the same holds.
     pub memory: Option<u64>,
     /// Instruction set.
     pub architecture: Option<Architecture>,
@@ -32,6 +34,11 @@ pub struct Facts {
     pub disks: Vec<DiskFacts>,
     /// Interfaces it has.
     pub nics: Vec<NicFacts>,
+    /// The tags that were put on it at our request, as they are now; those of others, and the
+    /// driver's own, are not listed.
+    pub tags: BTreeMap<String, String>,
+    /// The token of the restart that was last carried out, or that it was made with.
+    pub restart: Option<String>,
     /// What the guest itself reports, when it can be asked.
     pub guest: Option<GuestFacts>,
     /// When the platform made it.
@@ -72,6 +79,8 @@ pub struct DiskFacts {
     pub used: Option<u64>,
     /// Disk type or format.
     pub class: Option<String>,
+    /// Whether the machine boots from it.
+    pub boot: bool,
 }
 
 /// One interface as the platform reports it.

@@ -3,15 +3,19 @@
 //! [`Want`] is what was declared, [`Facts`] what a platform reports; [`plan`] compares
 //! the two and names at most one step. Dialects translate to and from their own words.
 
+mod change;
 mod conditions;
+mod difference;
 mod facts;
 mod key;
 mod plan;
 mod status;
 mod want;
 
+pub use change::{Change, Size};
+pub use difference::Refusal;
 pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
 pub use key::{KeyError, MachineId, MachineKey};
-pub use plan::{Seen, Situation, Stall, Step, Waiting, plan};
+pub use plan::{Absence, Seen, Situation, Stall, Step, Waiting, needs_restart, plan};
 pub use status::{Condition, Outlook, Phase, Trouble, Truth};
 pub use want::{Architecture, Cpu, Disk, Firmware, Image, InitData, Nic, Power, SeedFormat, Want};

@@ -6,11 +6,14 @@
 //!
 //! - nothing is created before the binding (finalizer, provider, key) is durable;
 //! - what could not be seen is unknown, and unknown never leads to a create or a delete;
+//! - an object is let go only when it is proven that nothing is left at the platform;
 //! - two machines with one key are reported, and never guessed away.
 
-use jiff::Timestamp;
-
-use super::{Facts, MachineId, Power, PowerState, Want};
+use super::{
+    Change, Facts, MachineId, Power, PowerState, Refusal, Want,
+    difference::{Difference, differences, fits},
+};
+use crate::provider::{Capabilities, When};
 
 /// Everything that the decision may depend on.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +26,10 @@ pub struct Situation<'a> {
     pub want: Option<&'a Want>,
     /// What the platform shows under the machine's key.
     pub seen: Seen<'a>,
-    /// When a restart was last asked for.
-    pub restart: Option<Timestamp>,
+    /// What it is worth when the platform shows nothing.
+    pub absence: Absence,
+    /// What the platform can do.
+    pub can: Capabilities,
 }
 
 /// What looking at the platform gave.
@@ -36,6 +41,17 @@ pub enum Seen<'a> {
     Machines(&'a [Facts]),
 }
 
+/// What an empty answer is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// The answer may be behind the times. Asking for the machine again under its key is safe,
+    /// because the platform knows the key; letting its object go is not.
+    Apparent,
+    /// There is no such machine: the platform's lookup is consistent, or the id that the machine
+    /// had was looked up and is not there, or the platform refused to make it.
+    Proven,
+}
+
 /// The one thing to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -43,10 +59,11 @@ pub enum Step {
     Bind,
     /// Make the machine exist.
     Create,
-    /// Start it, or shut it down.
-    Power(MachineId, Power),
-    /// Shut it down and start it again.
-    Restart(MachineId),
+    /// Ask for the machine once more under its key, to learn which one it is before it is
+    /// removed: a lookup that is behind the times does not prove that there is none.
+    Reclaim,
+    /// Change one thing about it.
+    Update(MachineId, Change),
     /// Remove it from the platform.
     Delete(MachineId),
     /// Nothing is left at the platform: let the object go.
@@ -75,12 +92,17 @@ pub enum Waiting {
 }
 
 /// Why only a person can help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stall {
     /// Several machines carry the key.
     Duplicates,
     /// The platform gave up on the machine.
     Broken,
+    /// The machine cannot become what is declared.
+    Refused(Refusal),
+    /// Nothing proves that the machine is gone, and its declaration cannot be understood, so that
+    /// it cannot be asked for again.
+    Unproven,
 }
 
 /// Decides the next step.
@@ -90,20 +112,26 @@ pub fn plan(situation: Situation<'_>) -> Step {
         bound,
         want,
         seen,
-        restart,
+        absence,
+        can,
     } = situation;
     match (deleting, bound, seen, want) {
         // Never bound means that nothing was ever asked of a platform.
         (true, false, _, _) => Step::Release,
         (true, true, Seen::Unknown, _) => Step::Wait(Waiting::Sight),
-        (true, true, Seen::Machines(machines), _) => remove(machines),
+        (true, true, Seen::Machines([]), want) => match (absence, want) {
+            (Absence::Proven, _) => Step::Release,
+            (Absence::Apparent, Some(_)) => Step::Reclaim,
+            (Absence::Apparent, None) => Step::Stall(Stall::Unproven),
+        },
+        (true, true, Seen::Machines([first, rest @ ..]), _) => remove(first, rest),
         (false, false, _, None) | (false, true, Seen::Machines([]), None) => {
             Step::Wait(Waiting::Declaration)
         }
         (false, false, _, Some(_)) => Step::Bind,
         (false, true, Seen::Unknown, _) => Step::Wait(Waiting::Sight),
         (false, true, Seen::Machines([]), Some(_)) => Step::Create,
-        (false, true, Seen::Machines([machine]), Some(want)) => keep(want, machine, restart),
+        (false, true, Seen::Machines([machine]), Some(want)) => keep(want, machine, &can),
         // A declaration that cannot be understood leaves what runs alone.
         (false, true, Seen::Machines([_]), None) => Step::Wait(Waiting::Declaration),
         (false, true, Seen::Machines([_, _, ..]), _) => Step::Stall(Stall::Duplicates),
@@ -111,35 +139,71 @@ pub fn plan(situation: Situation<'_>) -> Step {
 }
 
 /// All that carry the key are ours, duplicates included, and all of them go.
-fn remove(machines: &[Facts]) -> Step {
-    let still_there = machines
-        .iter()
-        .find(|machine| machine.power != PowerState::Deleting);
-    match (still_there, machines) {
-        (Some(machine), _) => Step::Delete(machine.id.clone()),
-        (None, []) => Step::Release,
-        (None, [_, ..]) => Step::Wait(Waiting::Removal),
+fn remove(first: &Facts, rest: &[Facts]) -> Step {
+    let still_there = |machine: &&Facts| machine.power != PowerState::Deleting;
+    match std::iter::once(first).chain(rest).find(still_there) {
+        Some(machine) => Step::Delete(machine.id.clone()),
+        None => Step::Wait(Waiting::Removal),
     }
 }
 
-fn keep(want: &Want, machine: &Facts, restart: Option<Timestamp>) -> Step {
-    let id = || machine.id.clone();
-    match (want.power, machine.power) {
-        (Power::On, PowerState::Running) if restart_due(machine, restart) => Step::Restart(id()),
-        (Power::On, PowerState::Running) | (Power::Off, PowerState::Stopped) => Step::Settled,
-        (Power::On, PowerState::Stopped) => Step::Power(id(), Power::On),
-        (Power::Off, PowerState::Running) => Step::Power(id(), Power::Off),
-        (_, PowerState::Creating) => Step::Wait(Waiting::Creation),
-        (_, PowerState::Stopping) => Step::Wait(Waiting::Shutdown),
-        (_, PowerState::Deleting) => Step::Wait(Waiting::Removal),
-        (_, PowerState::Failed) => Step::Stall(Stall::Broken),
+fn keep(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
+    match machine.power {
+        PowerState::Running | PowerState::Stopped => correct(want, machine, can),
+        PowerState::Creating => Step::Wait(Waiting::Creation),
+        PowerState::Stopping => Step::Wait(Waiting::Shutdown),
+        PowerState::Deleting => Step::Wait(Waiting::Removal),
+        PowerState::Failed => Step::Stall(Stall::Broken),
     }
 }
 
-/// A restart is due while the machine has been up since before it was asked for. A start
-/// time that is not known is no reason to restart.
-fn restart_due(machine: &Facts, asked: Option<Timestamp>) -> bool {
-    matches!((asked, machine.started), (Some(asked), Some(started)) if started < asked)
+/// The next correction of a machine that is up or down. A machine that should be down goes down
+/// first, so that no other change that fails can keep it up; one that should be up is started
+/// last, so that what needs it to be down is done by then.
+fn correct(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
+    let update = |change| Step::Update(machine.id.clone(), change);
+    let stop = || update(Change::Stop { grace: want.grace });
+    let runs = machine.power == PowerState::Running;
+    let refused = Step::Stall(Stall::Refused(Refusal::Power));
+    if runs && want.power == Power::Off {
+        return if can.power { stop() } else { refused };
+    }
+    let differences = differences(want, machine, can);
+    let mut refusal = None;
+    let mut needs_stop = false;
+    for difference in differences {
+        match difference {
+            Difference::Due(change, when) if fits(when, machine.power) => return update(change),
+            Difference::Due(..) => needs_stop = true,
+            Difference::Refused(why) => refusal = refusal.or(Some(why)),
+        }
+    }
+    if needs_stop {
+        return if can.power { stop() } else { refused };
+    }
+    let restart = want
+        .restart
+        .clone()
+        .filter(|token| machine.restart.as_ref() != Some(token));
+    match (want.power, runs, restart, refusal) {
+        (Power::On, _, Some(token), _) if can.power => update(Change::Restart {
+            token,
+            grace: want.grace,
+        }),
+        (Power::On, false, _, _) => update(Change::Start),
+        (_, _, _, Some(why)) => Step::Stall(Stall::Refused(why)),
+        (_, _, _, None) => Step::Settled,
+    }
+}
+
+/// Which declared changes of a running machine will have it stopped and started again.
+pub fn needs_restart(want: &Want, machine: &Facts, can: &Capabilities) -> Vec<Change> {
+    let stopped_only = |difference| match difference {
+        Difference::Due(change, When::Stopped) => Some(change),
+        Difference::Due(_, When::Always | When::Never) | Difference::Refused(_) => None,
+    };
+    let all = differences(want, machine, can);
+    all.into_iter().filter_map(stopped_only).collect()
 }
 
 impl Step {
@@ -148,8 +212,8 @@ impl Step {
     pub fn is_consequential(&self) -> bool {
         match self {
             Step::Create
-            | Step::Power(..)
-            | Step::Restart(_)
+            | Step::Reclaim
+            | Step::Update(..)
             | Step::Delete(_)
             | Step::Release
             | Step::Bind => true,
@@ -162,9 +226,8 @@ impl Step {
         match self {
             Step::Bind => "bind",
             Step::Create => "create",
-            Step::Power(_, Power::On) => "start",
-            Step::Power(_, Power::Off) => "stop",
-            Step::Restart(_) => "restart",
+            Step::Reclaim => "reclaim",
+            Step::Update(_, change) => change.name(),
             Step::Delete(_) => "delete",
             Step::Release => "release",
             Step::Wait(_) => "wait",

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Facts, Power, PowerState, Want,
-    plan::{Seen, Situation, Stall, Step, Waiting},
+    Change, Facts, Power, PowerState, Want,
+    plan::{Seen, Situation, Stall, Step, Waiting, needs_restart},
 };
 
 /// A condition in the making; the time of its last change is the dialect's to keep.
@@ -123,12 +123,18 @@ impl<'a> Outlook<'a> {
         match (self.situation.deleting, self.step, power) {
             (true, Step::Release, _) => Phase::Terminated,
             (true, _, _) => Phase::Terminating,
-            (false, Step::Power(_, Power::Off), _) => Phase::Stopping,
-            (false, Step::Restart(_), _) => Phase::Stopping,
+            (false, Step::Update(_, Change::Stop { .. }), _) => Phase::Stopping,
+            (false, Step::Update(_, Change::Restart { .. }), Some(PowerState::Running)) => {
+                Phase::Stopping
+            }
             (false, _, Some(PowerState::Failed)) => Phase::Failed,
             (false, _, Some(PowerState::Running)) => Phase::Running,
             (false, _, Some(PowerState::Stopping)) => Phase::Stopping,
-            (false, Step::Power(_, Power::On), Some(PowerState::Stopped)) => Phase::Creating,
+            (
+                false,
+                Step::Update(_, Change::Start | Change::Restart { .. }),
+                Some(PowerState::Stopped),
+            ) => Phase::Creating,
             (false, _, Some(PowerState::Stopped)) => Phase::Stopped,
             (false, _, Some(PowerState::Creating | PowerState::Deleting)) => Phase::Creating,
             (false, _, None) if self.is_terminal() => Phase::Failed,
@@ -145,9 +151,11 @@ impl<'a> Outlook<'a> {
         match self.step {
             Step::Bind => "Accepted; waiting to be placed.".into(),
             Step::Create => "The machine is being created.".into(),
-            Step::Power(_, Power::On) => "The machine is being started.".into(),
-            Step::Power(_, Power::Off) => "The machine is being stopped.".into(),
-            Step::Restart(_) => "The machine is being restarted.".into(),
+            Step::Reclaim => {
+                "The provider is asked which machine this is, so that it can be removed.".into()
+            }
+            Step::Update(_, Change::Stop { .. }) if self.stops_to_change() => self.stop_reason(),
+            Step::Update(_, change) => change.doing(),
             Step::Delete(_) | Step::Wait(Waiting::Removal) => {
                 "The machine is being removed.".into()
             }
@@ -158,11 +166,45 @@ impl<'a> Outlook<'a> {
             Step::Wait(Waiting::Shutdown) => "The guest is shutting down.".into(),
             Step::Stall(Stall::Duplicates) => self.duplicates(),
             Step::Stall(Stall::Broken) => self.broken(),
+            Step::Stall(Stall::Refused(refusal)) => refusal.message(),
+            Step::Stall(Stall::Unproven) => "The provider shows no such machine, which may be \
+                behind the times, and the declaration cannot be understood, so that the machine \
+                cannot be asked for again. Correct the declaration; or make sure at the provider \
+                that there is none, and remove the finalizer."
+                .into(),
             Step::Settled => match self.situation.want.map(|want| want.power) {
                 Some(Power::Off) => "The machine is stopped, as declared.".into(),
                 _ => "The machine is running.".into(),
             },
         }
+    }
+
+    /// Whether the machine is to be stopped although it should run: for a change that needs it.
+    pub(super) fn stops_to_change(&self) -> bool {
+        self.situation.want.is_some_and(Want::should_run)
+    }
+
+    /// What must be said before the step is taken: that a declared change costs a restart.
+    pub fn announcement(&self) -> Option<String> {
+        match self.step {
+            Step::Update(_, Change::Stop { .. }) if self.stops_to_change() => {
+                Some(self.stop_reason())
+            }
+            _ => None,
+        }
+    }
+
+    /// Which changes have a machine stopped that should run.
+    fn stop_reason(&self) -> String {
+        let changes = match (self.situation.want, self.machine()) {
+            (Some(want), Some(machine)) => needs_restart(want, machine, &self.situation.can),
+            _ => Vec::new(),
+        };
+        let names: Vec<&str> = changes.iter().map(Change::name).collect();
+        format!(
+            "The provider can do this only while the machine is stopped: {}. It is stopped, and started again after that.",
+            names.join(", ")
+        )
     }
 
     pub(super) fn duplicates(&self) -> String {

@@ -3,7 +3,7 @@
 //! A `Want` is complete: every default is applied and every reference resolved, so a
 //! driver has no choice left to make and never sees a dialect.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// One machine as it should be.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,12 @@ pub struct Want {
     pub init: InitData,
     /// Whether it should run.
     pub power: Power,
+    /// Names the restart that was last asked for; a machine is born with it, and restarted when
+    /// it carries another.
+    pub restart: Option<String>,
+    /// How long the guest may take to shut down before it is ended; `None` takes the
+    /// platform's own limit.
+    pub grace: Option<Duration>,
     /// Tags for the platform; ownership tags are the driver's own and not listed here.
     pub tags: BTreeMap<String, String>,
     /// Security groups that apply to every interface.

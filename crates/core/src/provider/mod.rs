@@ -12,12 +12,15 @@ mod capability;
 mod connect;
 mod error;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 
-use crate::machine::{Facts, MachineId, MachineKey, Power, Want};
+use crate::machine::{Facts, MachineId, MachineKey, Want};
 
-pub use capability::{Capabilities, Health};
+pub use crate::machine::{Change, Size};
+pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
 pub use error::{ProviderError, RetryPolicy};
 
@@ -33,27 +36,49 @@ pub trait Provider: Send + Sync + 'static {
     /// Is it there, are the credentials good, what does it have.
     async fn probe(&self) -> ProviderResult<Health>;
 
-    /// Every machine that carries this key. None is proof of absence; more than one is a
-    /// duplicate, which the engine reports and never guesses away. A doubt is an error,
-    /// never an empty answer.
+    /// Every machine that carries this key. None is proof of absence where
+    /// [`Capabilities::lookup`] says so; more than one is a duplicate, which the engine reports
+    /// and never guesses away. A doubt is an error, never an empty answer. What is removed is
+    /// not listed, even while the platform still shows its remains.
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>>;
+
+    /// The machine with this id, when it carries the key; `None` is knowledge that it is gone.
+    /// A platform whose lookup is [`Lookup::Eventual`] must answer by a read that is not behind
+    /// the times, or with an error while it cannot know.
+    async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
+        let found = self.find(key).await?;
+        Ok(found.into_iter().find(|facts| facts.id == *id))
+    }
 
     /// Every machine that carries a key of this cluster, for adoption, drift and the orphan sweep.
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>>;
 
     /// Makes the machine exist, and starts it when it should run. Again with the same key
-    /// gives the same machine; a half-made one is completed or replaced, never doubled.
+    /// gives the same machine, however long ago it was made and whatever is wanted by now; a
+    /// half-made one is completed or replaced, never doubled. A refusal
+    /// ([`ProviderError::Rejected`], [`ProviderError::NoCapacity`],
+    /// [`ProviderError::Unsupported`]) is proof that no machine carries the key.
+    ///
+    /// Where the platform's token outlives the machine, and answers with one that is removed,
+    /// the driver asks again with a token that is made of the key and that machine's id.
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts>;
 
-    /// Carries out one planned change.
+    /// Carries out one planned change. `Ok` means asked; the next look shows how far it is. A
+    /// change that does not fit the machine's state by now is [`ProviderError::Busy`].
     async fn update(&self, key: &MachineKey, id: &MachineId, change: &Change)
     -> ProviderResult<()>;
 
-    /// Asks for removal of the machine and of everything that was made for it. `Ok` means
+    /// Asks for removal of the machine and of everything that was made for it; the guest may
+    /// take `grace` to shut down (`None`: the platform's own limit). `Ok` means
     /// asked; look again until [`Provider::find`] proves absence. The key is the proof of
     /// ownership: a machine that does not carry it is refused with
     /// [`ProviderError::NotOwned`]. Removing what is already gone is [`ProviderError::NotFound`].
-    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()>;
+    async fn delete(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        grace: Option<Duration>,
+    ) -> ProviderResult<()>;
 
     /// Hints that something about a machine changed, where the platform can push. A hint
     /// carries no truth: the engine looks the machine up.
@@ -65,15 +90,6 @@ pub trait Provider: Send + Sync + 'static {
     fn console(&self) -> Option<&dyn Console> {
         None
     }
-}
-
-/// One planned change of an existing machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// Start it, or shut it down (gracefully first).
-    Power(Power),
-    /// Shut it down and start it again.
-    Restart,
 }
 
 /// Reads a machine's serial console.

@@ -7,6 +7,7 @@ use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_core::{
     dialect::vitistack::lower,
     machine::{Facts, MachineId, MachineKey, NicFacts, PowerState, Want},
+    provider::{Capabilities, Changes, When},
 };
 
 /// A provider in its shortest form.
@@ -53,8 +54,9 @@ pub(crate) fn facts(id: &str, power: PowerState) -> Facts {
         state: format!("{power:?}").to_lowercase(),
         problem: None,
         node: Some("node-1".into()),
-        cpus: Some(2),
-        memory: Some(2 << 30),
+        instance_type: None,
+        cpus: Some(want().cpu.count()),
+        memory: Some(want().memory),
         architecture: None,
         disks: Vec::new(),
         nics: vec![NicFacts {
@@ -64,9 +66,27 @@ pub(crate) fn facts(id: &str, power: PowerState) -> Facts {
             confirmed: true,
             ..NicFacts::default()
         }],
+        tags: BTreeMap::new(),
+        restart: None,
         guest: None,
         created: None,
         started: None,
         details: BTreeMap::new(),
+    }
+}
+
+/// A platform that can do everything, and a resize only on a machine that is down.
+pub(crate) fn able() -> Capabilities {
+    Capabilities {
+        power: true,
+        tags: true,
+        changes: Changes {
+            resize: When::Stopped,
+            attach_disk: When::Always,
+            detach_disk: When::Always,
+            grow_disk: When::Always,
+            nics: When::Always,
+        },
+        ..Capabilities::default()
     }
 }

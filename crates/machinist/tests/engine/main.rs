@@ -4,6 +4,7 @@
 //! nothing left when it is deleted.
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
+mod lifecycle;
 mod world;
 
 use std::time::Duration;
@@ -14,7 +15,10 @@ use kube::{
     api::{DeleteParams, PostParams, WatchEvent, WatchParams},
 };
 use machinist_api::vitistack::{Machine, MachinePhase};
-use machinist_core::machine::{Facts, MachineId, PowerState};
+use machinist_core::{
+    machine::{Facts, MachineId, PowerState},
+    provider::Lookup,
+};
 use machinist_providers::{
     SimOptions,
     sim::{Fault, Verb},
@@ -75,6 +79,10 @@ async fn every_fault_of_every_call_ends_with_one_machine() {
             // times needs a platform that knows its tokens.
             let options = SimOptions {
                 idempotent: matches!(fault, Fault::Stale),
+                lookup: match fault {
+                    Fault::Stale => Lookup::Eventual,
+                    _ => Lookup::Consistent,
+                },
                 ..SimOptions::default()
             };
             let world = World::new(options).await;

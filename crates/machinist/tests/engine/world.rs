@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
     Api, Client,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -28,7 +29,7 @@ impl Connect for OneCloud {
 }
 
 pub(crate) struct World {
-    client: Client,
+    pub(crate) client: Client,
     pub(crate) cloud: SimCloud,
     pub(crate) engine: JoinHandle<()>,
     _server: ApiServer,
@@ -197,4 +198,10 @@ fn start(client: &Client, cloud: &SimCloud) -> JoinHandle<()> {
 
 pub(crate) fn phase_of(machine: Option<&Machine>) -> Option<MachinePhase> {
     machine?.status.as_ref()?.phase
+}
+
+/// The condition of this type.
+pub(crate) fn condition(machine: &Machine, kind: &str) -> Option<Condition> {
+    let conditions = &machine.status.as_ref()?.conditions;
+    conditions.iter().find(|c| c.type_ == kind).cloned()
 }

@@ -22,7 +22,7 @@ pub(super) async fn an_unknown_key_finds_nothing(fixture: &dyn Fixture) -> Outco
     let listed = provider.list(key.cluster()).await.map_err(told("list"))?;
     ensure!(listed.is_empty(), "listed {listed:?}");
     let unknown = MachineId::new(key.machine());
-    match provider.delete(&key, &unknown).await {
+    match provider.delete(&key, &unknown, None).await {
         Err(ProviderError::NotFound { .. }) => Ok(()),
         other => Err(format!(
             "deleting what never was gave {other:?}, not NotFound"
@@ -254,13 +254,13 @@ pub(super) async fn a_deleted_machine_is_gone(fixture: &dyn Fixture) -> Outcome 
         .await
         .map_err(told("create"))?;
     provider
-        .delete(&key, &facts.id)
+        .delete(&key, &facts.id, None)
         .await
         .map_err(told("delete"))?;
     remove(fixture, &*provider, &key).await?;
     let listed = provider.list(key.cluster()).await.map_err(told("list"))?;
     ensure!(listed.is_empty(), "listed {listed:?}");
-    match provider.delete(&key, &facts.id).await {
+    match provider.delete(&key, &facts.id, None).await {
         Err(ProviderError::NotFound { .. }) => Ok(()),
         other => Err(format!("deleting again gave {other:?}, not NotFound")),
     }
@@ -274,7 +274,7 @@ pub(super) async fn deleting_needs_the_key(fixture: &dyn Fixture) -> Outcome {
         .create(&key, &fixture.want("owned"))
         .await
         .map_err(told("create"))?;
-    match provider.delete(&foreign, &facts.id).await {
+    match provider.delete(&foreign, &facts.id, None).await {
         Err(ProviderError::NotOwned { .. }) => {}
         other => {
             return Err(format!(

@@ -34,6 +34,11 @@ pub trait Fixture: Send + Sync {
     /// How many machines with this key there are, counted without the driver.
     async fn count(&self, key: &MachineKey) -> usize;
 
+    /// Whether what runs in the smallest machine lets go of a device that is taken from it.
+    fn guest_lets_go(&self) -> bool {
+        true
+    }
+
     /// How long any change may take here.
     fn patience(&self) -> Duration {
         Duration::from_secs(120)
@@ -72,6 +77,8 @@ pub fn smallest_want(name: &str) -> Want {
             ..InitData::default()
         },
         power: Power::On,
+        restart: None,
+        grace: None,
         tags: BTreeMap::new(),
         security_groups: Vec::new(),
         settings: BTreeMap::new(),
@@ -134,7 +141,7 @@ pub(super) async fn remove(
             break;
         }
         for facts in &found {
-            match provider.delete(key, &facts.id).await {
+            match provider.delete(key, &facts.id, None).await {
                 Ok(()) | Err(ProviderError::NotFound { .. } | ProviderError::Busy { .. }) => {}
                 Err(error) => return Err(format!("delete: {error}")),
             }

@@ -5,6 +5,7 @@
 //! platform may take is the fixture's to say.
 
 mod cases;
+mod changes;
 mod fixture;
 mod power;
 
@@ -85,6 +86,10 @@ pub fn all() -> Vec<Case> {
         case!(power::stopping_and_starting_keep_the_machine),
         case!(power::a_restart_starts_it_again),
         case!(power::changing_needs_the_key),
+        case!(changes::a_machine_is_resized),
+        case!(changes::disks_come_grow_and_go),
+        case!(changes::interfaces_come_and_go),
+        case!(changes::tags_are_changed),
     ]
 }
 

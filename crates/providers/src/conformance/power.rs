@@ -39,7 +39,7 @@ pub(super) async fn stopping_and_starting_keep_the_machine(fixture: &dyn Fixture
         .await
         .map_err(told("create"))?;
     until(fixture, &*provider, &key, PowerState::Running).await?;
-    let off = Change::Power(Power::Off);
+    let off = Change::Stop { grace: None };
     provider
         .update(&key, &made.id, &off)
         .await
@@ -51,7 +51,7 @@ pub(super) async fn stopping_and_starting_keep_the_machine(fixture: &dyn Fixture
         .await
         .map_err(told("power off again"))?;
 
-    let on = Change::Power(Power::On);
+    let on = Change::Start;
     provider
         .update(&key, &made.id, &on)
         .await
@@ -105,8 +105,12 @@ pub(super) async fn a_restart_starts_it_again(fixture: &dyn Fixture) -> Outcome 
         .await
         .map_err(told("create"))?;
     let before = until(fixture, &*provider, &key, PowerState::Running).await?;
+    let restart = Change::Restart {
+        token: "2026-01-01T00:00:00Z".to_owned(),
+        grace: None,
+    };
     provider
-        .update(&key, &before.id, &Change::Restart)
+        .update(&key, &before.id, &restart)
         .await
         .map_err(told("restart"))?;
     let deadline = Instant::now() + fixture.patience();
@@ -119,6 +123,21 @@ pub(super) async fn a_restart_starts_it_again(fixture: &dyn Fixture) -> Outcome 
             after.id
         );
         if after.power == PowerState::Running && after.started > before.started {
+            ensure!(
+                after.restart.as_deref() == Some("2026-01-01T00:00:00Z"),
+                "it does not say which restart it saw: {:?}",
+                after.restart
+            );
+            // The same request once more is the same restart.
+            provider
+                .update(&key, &before.id, &restart)
+                .await
+                .map_err(told("restart again"))?;
+            let again = the_one(&*provider, &key).await?;
+            ensure!(
+                again.power == PowerState::Running && again.started == after.started,
+                "one request restarted it twice: {again:?}"
+            );
             break;
         }
         ensure!(
@@ -138,7 +157,7 @@ pub(super) async fn changing_needs_the_key(fixture: &dyn Fixture) -> Outcome {
         .create(&key, &fixture.want("unchanged"))
         .await
         .map_err(told("create"))?;
-    let off = Change::Power(Power::Off);
+    let off = Change::Stop { grace: None };
     match provider.update(&foreign, &facts.id, &off).await {
         Err(ProviderError::NotOwned { .. }) => {}
         other => {

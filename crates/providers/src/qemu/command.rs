@@ -6,8 +6,14 @@
 use std::ffi::OsString;
 
 use super::{
-    agent, config::Accelerator, disk, firmware, network::Interface, process::PID_FILE, qmp,
-    record::Record, seed,
+    agent,
+    config::Accelerator,
+    disk, firmware,
+    network::Interface,
+    process::PID_FILE,
+    qmp,
+    record::{AskedDisk, Plug, Record},
+    seed,
 };
 
 /// Where the guest's serial console can be attached to.
@@ -15,7 +21,7 @@ const SERIAL_SOCKET: &str = "serial.sock";
 /// What the guest wrote to its serial console since it was started.
 pub(super) const SERIAL_LOG: &str = "serial.log";
 /// Free slots for devices that are attached while the guest runs.
-const SPARE_PORTS: u32 = 4;
+pub(super) const SPARE_PORTS: u32 = 8;
 
 /// The arguments, without the program.
 pub(super) fn arguments(
@@ -30,7 +36,7 @@ pub(super) fn arguments(
     disks(&mut line, record);
     for (place, interface) in interfaces.iter().enumerate() {
         let forwarded = record.ssh_port.filter(|_| place == 0);
-        nic(&mut line, place, interface, forwarded);
+        nic(&mut line, interface, forwarded);
     }
     line.device("virtio-rng-pci,id=rng0");
     line.device("pvpanic");
@@ -141,27 +147,19 @@ fn control(line: &mut Line) {
 }
 
 fn disks(line: &mut Line, record: &Record) {
-    for (place, asked) in record.asked.disks.iter().enumerate() {
-        let file = disk::file_name(place);
+    // What is half-way in or out is brought to its end while the guest runs.
+    let there = record.asked.disks.iter();
+    for asked in there.filter(|disk| disk.plug == Plug::In) {
+        let slot = asked.slot();
+        let file = disk::file_name(slot);
         line.option(
             "-blockdev",
-            &format!("driver=qcow2,node-name=disk{place},discard=unmap,file.driver=file,file.filename={file}"),
+            &format!("driver=qcow2,node-name=disk{slot},discard=unmap,file.driver=file,file.filename={file}"),
         );
-        // Guests see at most twenty bytes of a serial number.
-        let serial: String = asked
-            .name
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
-            .take(20)
-            .collect();
-        let serial = if serial.is_empty() {
-            format!("disk{place}")
-        } else {
-            serial
-        };
         line.device(&format!(
-            "virtio-blk-pci,id=disk{place},drive=disk{place},serial={serial},bootindex={}",
-            place + 1
+            "virtio-blk-pci,id=disk{slot},drive=disk{slot},serial={},bootindex={}",
+            serial(asked),
+            u32::from(slot) + 1
         ));
     }
     if record.asked.seed {
@@ -176,7 +174,18 @@ fn disks(line: &mut Line, record: &Record) {
     }
 }
 
-fn nic(line: &mut Line, place: usize, interface: &Interface, ssh_port: Option<u16>) {
+/// What the guest sees as the disk's serial number: at most twenty bytes.
+pub(super) fn serial(asked: &AskedDisk) -> String {
+    let plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+    let serial: String = asked.name.chars().filter(plain).take(20).collect();
+    match serial.is_empty() {
+        true => format!("disk{}", asked.slot()),
+        false => serial,
+    }
+}
+
+fn nic(line: &mut Line, interface: &Interface, ssh_port: Option<u16>) {
+    let place = interface.slot;
     let forward = ssh_port.map_or_else(String::new, |port| {
         format!(",hostfwd=tcp:127.0.0.1:{port}-{}:22", interface.address)
     });
@@ -216,12 +225,17 @@ mod tests {
         let mut record = Record::new(&key, &want, None);
         record.ssh_port = Some(2222);
         let interface = Interface {
+            slot: 0,
             name: "default".to_owned(),
             mac: "52:54:00:00:00:01".to_owned(),
             network: "10.77.0.0/16".to_owned(),
             address: Ipv4Addr::new(10, 77, 0, 16),
         };
-        let arguments = arguments(&record, &[interface.clone(), interface], accelerator);
+        let second = Interface {
+            slot: 1,
+            ..interface.clone()
+        };
+        let arguments = arguments(&record, &[interface, second], accelerator);
         arguments
             .into_iter()
             .map(|arg| arg.into_string().unwrap())

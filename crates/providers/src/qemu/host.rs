@@ -111,7 +111,7 @@ impl Host {
     /// What the machine is now, after bringing to an end what is due. `None` when that
     /// was its removal, or when it is what a crash left of a machine that was never made.
     pub(super) async fn observe(self: &Arc<Host>, record: Record) -> ProviderResult<Option<Facts>> {
-        if record.made && record.pending.is_none() {
+        if record.made && record.pending.is_none() && !record.is_unfinished() {
             return self.facts(&record).await.map(Some);
         }
         let uid = record.machine.clone();
@@ -127,7 +127,13 @@ impl Host {
                     self.discard(&record).await?;
                     return Ok(None);
                 }
-                let settled = self.settle(record).await?;
+                let mut settled = self.settle(record).await?;
+                if let Some(record) = settled.as_mut()
+                    && let Err(error) = self.plug(&lock, record).await
+                {
+                    // What is there is told; whoever asked for the device is told why it is not.
+                    tracing::warn!(machine = uid, %error, "a device is half-way in or out");
+                }
                 drop(lock);
                 match settled {
                     Some(record) => self.facts(&record).await.map(Some),

@@ -11,6 +11,7 @@
 
 mod accel;
 mod agent;
+mod alter;
 mod binary;
 mod command;
 mod config;
@@ -22,6 +23,7 @@ mod firmware;
 mod host;
 mod layout;
 mod network;
+mod plug;
 mod power;
 mod probe;
 mod process;
@@ -33,13 +35,16 @@ mod start;
 mod validate;
 mod watch;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
+    provider::{
+        Capabilities, Change, Changes, Console, Health, Lookup, Provider, ProviderError,
+        ProviderResult, When,
+    },
 };
 use tokio_stream::wrappers::BroadcastStream;
 
@@ -107,6 +112,15 @@ impl Provider for Qemu {
             tags: true,
             watch: true,
             instance_types: false,
+            lookup: Lookup::Consistent,
+            changes: Changes {
+                resize: When::Stopped,
+                attach_disk: When::Always,
+                detach_disk: When::Always,
+                grow_disk: When::Always,
+                nics: When::Always,
+            },
+            disk_unit: disk::UNIT,
         }
     }
 
@@ -142,9 +156,14 @@ impl Provider for Qemu {
             .await
     }
 
-    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
+    async fn delete(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        grace: Option<Duration>,
+    ) -> ProviderResult<()> {
         let (host, key, id) = (Arc::clone(&self.host), key.clone(), id.clone());
-        self.finish(async move { host.delete(&key, &id).await })
+        self.finish(async move { host.delete(&key, &id, grace).await })
             .await
     }
 

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::{
     config::Network,
     error::QemuError,
-    record::{AskedNic, Record},
+    record::{AskedNic, Plug, Record},
 };
 
 /// The first addresses of a network are the gateway's and the name server's.
@@ -25,6 +25,7 @@ const MACHINES: u32 = 65_000;
 /// One interface, ready for the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Interface {
+    pub slot: u8,
     pub name: String,
     pub mac: String,
     /// The network with its prefix length.
@@ -57,17 +58,18 @@ pub(super) fn interfaces(
             reason: "a machine has at most 8 interfaces here".to_owned(),
         });
     }
-    let nics = record.asked.nics.iter().zip(0_u8..);
-    nics.map(|(nic, place)| interface(record, nic, place, network))
-        .collect()
+    let there = record.asked.nics.iter();
+    let there = there.filter(|nic| nic.plug != Plug::Attaching);
+    there.map(|nic| interface(record, nic, network)).collect()
 }
 
-fn interface(
+/// One interface of a machine; everything follows from its slot.
+pub(super) fn interface(
     record: &Record,
     nic: &AskedNic,
-    place: u8,
     network: Network,
 ) -> Result<Interface, ProviderError> {
+    let place = nic.slot();
     let Network::User { subnet } = network;
     let [first, second, ..] = subnet.octets();
     // Two interfaces on one network would leave the guest with two equal routes.
@@ -87,6 +89,7 @@ fn interface(
         });
     }
     Ok(Interface {
+        slot: place,
         name: nic.name.clone(),
         mac: mac(record, nic, place)?,
         network: format!("{}/16", Ipv4Addr::from(base)),

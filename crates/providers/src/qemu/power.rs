@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use machinist_core::{
-    machine::{MachineId, MachineKey, Power},
+    machine::{MachineId, MachineKey},
     provider::{Change, ProviderError, ProviderResult},
 };
 use serde_json::json;
@@ -29,7 +29,7 @@ impl Host {
         id: &MachineId,
         change: &Change,
     ) -> ProviderResult<()> {
-        let (_lock, mut record) = self.take(key, id).await?;
+        let (lock, mut record) = self.take(key, id).await?;
         if record
             .pending
             .is_some_and(|pending| pending.goal == Goal::Delete)
@@ -37,10 +37,19 @@ impl Host {
             return Err(being_removed(&record));
         }
         let lives = self.lives(&record)?;
+        if let Change::Restart { token, .. } = change {
+            if record.restart.as_ref() == Some(token) {
+                return Ok(());
+            }
+            // It is written down with what follows from it, in one file.
+            record.restart = Some(token.clone());
+        }
         match (change, lives) {
-            (Change::Power(Power::Off), true) => self.wind_down(record, Goal::Stop).await,
-            (Change::Restart, true) => self.wind_down(record, Goal::Restart).await,
-            (Change::Power(Power::On), true) => match &mut record.pending {
+            (Change::Stop { grace }, true) => self.wind_down(record, Goal::Stop, *grace).await,
+            (Change::Restart { grace, .. }, true) => {
+                self.wind_down(record, Goal::Restart, *grace).await
+            }
+            (Change::Start, true) => match &mut record.pending {
                 // It is on its way down, and cannot be held: it comes up again after that.
                 Some(pending) => {
                     pending.goal = Goal::Restart;
@@ -48,16 +57,18 @@ impl Host {
                 }
                 None => self.resume(&record).await,
             },
-            (Change::Power(Power::Off), false) => {
+            (Change::Stop { .. }, false) => {
                 record.pending = None;
                 self.save(&record)
             }
-            (Change::Power(Power::On) | Change::Restart, false) => {
+            (Change::Start | Change::Restart { .. }, false) => {
                 record.pending = None;
+                self.plug(&lock, &mut record).await?;
                 self.start(&mut record).await?;
                 self.hint(&record);
                 Ok(())
             }
+            (change, lives) => self.alter(&lock, record, change, lives).await,
         }
     }
 
@@ -65,6 +76,7 @@ impl Host {
         self: &Arc<Host>,
         key: &MachineKey,
         id: &MachineId,
+        grace: Option<Duration>,
     ) -> ProviderResult<()> {
         let (_lock, mut record) = self.take(key, id).await?;
         // Asking again does not give the guest more time.
@@ -72,7 +84,7 @@ impl Host {
             .pending
             .is_none_or(|pending| pending.goal != Goal::Delete)
         {
-            record.pending = Some(self.pending(Goal::Delete));
+            record.pending = Some(self.pending(Goal::Delete, grace));
             self.save(&record)?;
         }
         self.settle(record).await.map(drop)
@@ -94,22 +106,28 @@ impl Host {
         Ok((lock, self.owned(key, id)?))
     }
 
-    async fn wind_down(self: &Arc<Host>, mut record: Record, goal: Goal) -> ProviderResult<()> {
+    async fn wind_down(
+        self: &Arc<Host>,
+        mut record: Record,
+        goal: Goal,
+        grace: Option<Duration>,
+    ) -> ProviderResult<()> {
         let pending = match record.pending {
             // Asking again does not give the guest more time.
             Some(pending) => Pending { goal, ..pending },
-            None => self.pending(goal),
+            None => self.pending(goal, grace),
         };
         record.pending = Some(pending);
         self.save(&record)?;
         self.settle(record).await.map(drop)
     }
 
-    fn pending(&self, goal: Goal) -> Pending {
-        let grace = match goal {
+    fn pending(&self, goal: Goal, grace: Option<Duration>) -> Pending {
+        let own = match goal {
             Goal::Stop | Goal::Restart => self.config.stop_grace,
             Goal::Delete => self.config.delete_grace,
         };
+        let grace = grace.unwrap_or(own);
         let grace = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
         Pending {
             goal,

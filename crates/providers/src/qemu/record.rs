@@ -59,6 +59,9 @@ pub(super) struct Record {
     pub made: bool,
     /// What is under way and must be brought to its end by whoever looks next.
     pub pending: Option<Pending>,
+    /// The token of the restart that was last asked for.
+    #[serde(default)]
+    pub restart: Option<String>,
 }
 
 /// What was asked for, as far as a later start needs it.
@@ -78,9 +81,14 @@ pub(super) struct Asked {
     pub tags: std::collections::BTreeMap<String, String>,
 }
 
-/// One disk that was asked for; its file is named by its place in the list.
+/// One disk that was asked for; its file and its devices are named by its slot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AskedDisk {
+    /// A record of an older version has none; then its place in the list is its slot.
+    #[serde(default)]
+    pub slot: Option<u8>,
+    #[serde(default)]
+    pub plug: Plug,
     pub name: String,
     /// Bytes; absent for the image's own size.
     pub size: Option<u64>,
@@ -90,10 +98,25 @@ pub(super) struct AskedDisk {
 /// One interface that was asked for, with what was chosen for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AskedNic {
+    /// As of a disk; its network and its address follow from it.
+    #[serde(default)]
+    pub slot: Option<u8>,
+    #[serde(default)]
+    pub plug: Plug,
     pub name: String,
     pub network: Option<String>,
     pub mac: Option<String>,
     pub address: Option<std::net::Ipv4Addr>,
+}
+
+/// How far a device is. What is under way is brought to its end by whoever looks next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Plug {
+    #[default]
+    In,
+    Attaching,
+    Detaching,
 }
 
 /// Something that was asked for and is not done yet.
@@ -132,7 +155,15 @@ impl Record {
             accelerator: None,
             made: false,
             pending: None,
+            restart: want.restart.clone(),
         }
+    }
+
+    /// Whether a device is half-way in or out.
+    pub(super) fn is_unfinished(&self) -> bool {
+        let disks = self.asked.disks.iter().map(|disk| disk.plug);
+        let nics = self.asked.nics.iter().map(|nic| nic.plug);
+        disks.chain(nics).any(|plug| plug != Plug::In)
     }
 
     pub(super) fn load(dir: &Path) -> Result<Record, RecordError> {
@@ -145,7 +176,8 @@ impl Record {
         if version > VERSION {
             return Err(RecordError::Newer(version));
         }
-        let record: Record = serde_json::from_slice(&bytes)?;
+        let mut record: Record = serde_json::from_slice(&bytes)?;
+        record.asked.number();
         record.key()?;
         Ok(record)
     }
@@ -165,12 +197,24 @@ impl Record {
 }
 
 impl Asked {
+    /// Gives every device a slot that it keeps for good.
+    fn number(&mut self) {
+        for (disk, place) in self.disks.iter_mut().zip(0..) {
+            disk.slot.get_or_insert(place);
+        }
+        for (nic, place) in self.nics.iter_mut().zip(0..) {
+            nic.slot.get_or_insert(place);
+        }
+    }
+
     fn new(want: &Want) -> Asked {
         let uefi = matches!(want.firmware, Firmware::Uefi { .. });
         let mut disks: Vec<AskedDisk> = want.disks.iter().map(AskedDisk::new).collect();
         // An image needs a disk to be on, even when none was declared.
         if disks.is_empty() && want.image.is_some() {
             disks.push(AskedDisk {
+                slot: None,
+                plug: Plug::In,
                 name: "boot".to_owned(),
                 size: None,
                 boot: true,
@@ -182,13 +226,15 @@ impl Asked {
         let mut nics: Vec<AskedNic> = want.nics.iter().map(AskedNic::new).collect();
         if nics.is_empty() {
             nics.push(AskedNic {
+                slot: None,
+                plug: Plug::In,
                 name: "default".to_owned(),
                 network: None,
                 mac: None,
                 address: None,
             });
         }
-        Asked {
+        let mut asked = Asked {
             sockets: want.cpu.sockets,
             cores: want.cpu.cores,
             threads: want.cpu.threads,
@@ -199,13 +245,21 @@ impl Asked {
             secure_boot: want.firmware == Firmware::Uefi { secure_boot: true },
             seed: want.init.format.is_some(),
             tags: want.tags.clone(),
-        }
+        };
+        asked.number();
+        asked
     }
 }
 
 impl AskedDisk {
-    fn new(disk: &machinist_core::machine::Disk) -> AskedDisk {
+    pub(super) fn slot(&self) -> u8 {
+        self.slot.unwrap_or_default()
+    }
+
+    pub(super) fn new(disk: &machinist_core::machine::Disk) -> AskedDisk {
         AskedDisk {
+            slot: None,
+            plug: Plug::In,
             name: disk.name.clone(),
             size: disk.size,
             boot: disk.boot,
@@ -214,8 +268,14 @@ impl AskedDisk {
 }
 
 impl AskedNic {
-    fn new(nic: &machinist_core::machine::Nic) -> AskedNic {
+    pub(super) fn slot(&self) -> u8 {
+        self.slot.unwrap_or_default()
+    }
+
+    pub(super) fn new(nic: &machinist_core::machine::Nic) -> AskedNic {
         AskedNic {
+            slot: None,
+            plug: Plug::In,
             name: nic.name.clone(),
             network: nic.network.clone(),
             mac: nic.mac.clone(),

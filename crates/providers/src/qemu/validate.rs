@@ -15,7 +15,7 @@ const LEAST_MEMORY: u64 = 16 << 20;
 /// More than this the machine type has no interrupts for.
 const MOST_CPUS: u32 = 255;
 /// More than this the machine type has no slots for.
-const MOST_DISKS: usize = 12;
+pub(super) const MOST_DISKS: usize = 12;
 
 /// Checks a declaration against this host.
 pub(super) fn check(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
@@ -26,8 +26,7 @@ pub(super) fn check(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
             "this provider runs amd64 guests only",
         ));
     }
-    cpus(want, config)?;
-    memory(want)?;
+    size(want.cpu.count(), want.memory, config)?;
     disks(want)?;
     nics(want)?;
     if let Firmware::Uefi { secure_boot } = want.firmware {
@@ -36,8 +35,13 @@ pub(super) fn check(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
     Ok(())
 }
 
-fn cpus(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
-    let count = want.cpu.count();
+/// Checks processors and memory against this host.
+pub(super) fn size(count: u32, bytes: u64, config: &QemuConfig) -> ProviderResult<()> {
+    cpus(count, config)?;
+    memory(bytes)
+}
+
+fn cpus(count: u32, config: &QemuConfig) -> ProviderResult<()> {
     if count == 0 || count > MOST_CPUS {
         let reason = format!("a machine has 1 to {MOST_CPUS} processors here");
         return Err(rejected("cpu", count, &reason));
@@ -54,16 +58,16 @@ fn cpus(want: &Want, config: &QemuConfig) -> ProviderResult<()> {
     Ok(())
 }
 
-fn memory(want: &Want) -> ProviderResult<()> {
-    if want.memory < LEAST_MEMORY {
+fn memory(bytes: u64) -> ProviderResult<()> {
+    if bytes < LEAST_MEMORY {
         let reason = format!("a machine needs at least {}", human_size(LEAST_MEMORY));
-        return Err(rejected("memory", human_size(want.memory), &reason));
+        return Err(rejected("memory", human_size(bytes), &reason));
     }
     match probe::memory("MemAvailable") {
-        Some(available) if want.memory > available => Err(ProviderError::NoCapacity {
+        Some(available) if bytes > available => Err(ProviderError::NoCapacity {
             reason: format!(
                 "{} of memory were asked for; this host has {} available",
-                human_size(want.memory),
+                human_size(bytes),
                 human_size(available)
             ),
         }),

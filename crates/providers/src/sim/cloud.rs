@@ -5,11 +5,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use jiff::Timestamp;
 use machinist_core::{
-    machine::{Facts, MachineId, MachineKey, Power, PowerState, Want},
-    provider::{Change, Health, ProviderError, ProviderResult},
+    machine::{Facts, MachineId, MachineKey},
+    provider::{Health, ProviderError, ProviderResult},
 };
-use tokio::{sync::broadcast, time::sleep};
+use tokio::{
+    sync::broadcast,
+    time::{Instant, sleep},
+};
 
 use super::{
     fault::{Admitted, Fault},
@@ -20,10 +24,14 @@ use super::{
 /// A platform in memory; clones are the same platform.
 #[derive(Debug, Clone)]
 pub struct SimCloud {
-    options: Arc<SimOptions>,
+    pub(super) options: Arc<SimOptions>,
     state: Arc<Mutex<State>>,
     hints: broadcast::Sender<MachineKey>,
+    born: (Timestamp, Instant),
 }
+
+/// Decides what goes wrong with a call, given its number and verb.
+pub type Chaos = Box<dyn FnMut(u64, Verb) -> Option<Fault> + Send>;
 
 /// One verb of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +40,8 @@ pub enum Verb {
     Probe,
     /// `find`
     Find,
+    /// `get`
+    Get,
     /// `list`
     List,
     /// `create`
@@ -57,26 +67,53 @@ pub struct Call {
     pub fault: Option<Fault>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    machines: BTreeMap<String, Machine>,
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) machines: BTreeMap<String, Machine>,
     /// What was there before the last change, for stale looks.
     before: Vec<Facts>,
-    made: u64,
+    pub(super) made: u64,
     calls: Vec<Call>,
     faults: HashMap<u64, Fault>,
     next: HashMap<Verb, Vec<Fault>>,
-    peak: usize,
+    chaos: Option<Chaos>,
+    pub(super) peak: usize,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut state = f.debug_struct("State");
+        state.field("machines", &self.machines);
+        state.finish_non_exhaustive()
+    }
 }
 
 impl SimCloud {
     /// An empty platform.
     pub fn new(options: SimOptions) -> SimCloud {
         SimCloud {
+            born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
             options: Arc::new(options),
             state: Arc::default(),
             hints: broadcast::Sender::new(1024),
         }
+    }
+
+    /// The platform's own time; it goes by tokio's clock, which a test may pause.
+    pub(super) fn now(&self) -> Timestamp {
+        let (epoch, since) = self.born;
+        epoch.checked_add(since.elapsed()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Has every call judged by this from now on; `None` lets all of them pass.
+    pub fn set_chaos(&self, chaos: Option<Chaos>) {
+        self.state().chaos = chaos;
+    }
+
+    /// Everything that exists, as it is now.
+    pub fn snapshot(&self) -> Vec<Facts> {
+        let state = self.state();
+        state.machines.values().map(|m| m.facts.clone()).collect()
     }
 
     /// Makes call number `index` go wrong.
@@ -114,6 +151,26 @@ impl SimCloud {
         self.state().made
     }
 
+    /// How often machines were restarted on request.
+    pub fn restarts(&self) -> u64 {
+        self.state().machines.values().map(|m| m.restarts).sum()
+    }
+
+    /// Makes another machine with the same key behind everybody's back.
+    pub fn duplicate(&self, id: &MachineId) {
+        let mut state = self.state();
+        let Some(mut twin) = state.machines.get(id.as_str()).cloned() else {
+            return;
+        };
+        state.made += 1;
+        let id = format!("sim-{}", state.made);
+        let key = twin.facts.key.clone();
+        twin.facts.id = MachineId::new(&id);
+        state.machines.insert(id, twin);
+        drop(state);
+        self.hint(&key);
+    }
+
     /// Changes a machine behind everybody's back; it is removed when `change` says false.
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
@@ -143,7 +200,8 @@ impl SimCloud {
             let index = state.calls.len() as u64;
             let next = state.next.get_mut(&verb).filter(|queue| !queue.is_empty());
             let next = next.map(|queue| queue.remove(0));
-            let fault = state.faults.remove(&index).or(next);
+            let chaos = state.chaos.as_mut().and_then(|chaos| chaos(index, verb));
+            let fault = state.faults.remove(&index).or(next).or(chaos);
             state.calls.push(Call {
                 index,
                 verb,
@@ -153,7 +211,7 @@ impl SimCloud {
             fault
         };
         sleep(self.options.latency).await;
-        Admitted::admit(format!("calling {verb:?} at the simulated platform"), fault).await
+        Admitted::admit(format!("calling {verb:?} at the simulated platform"), fault)
     }
 
     pub(super) fn health(&self) -> Health {
@@ -165,6 +223,7 @@ impl SimCloud {
     }
 
     pub(super) fn look(&self, stale: bool, is_wanted: impl Fn(&MachineKey) -> bool) -> Vec<Facts> {
+        let now = self.now();
         let mut state = self.state();
         if stale {
             return state
@@ -179,7 +238,7 @@ impl SimCloud {
         for id in ids {
             if let Some(machine) = state.machines.get_mut(&id)
                 && is_wanted(&machine.facts.key)
-                && machine.advance(true)
+                && machine.advance(true, now)
             {
                 changed.push(machine.facts.key.clone());
             }
@@ -195,119 +254,33 @@ impl SimCloud {
         found
     }
 
-    pub(super) fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
-        if let (Some(images), Some(image)) = (&self.options.images, &want.image)
-            && !images.contains(&image.reference)
-        {
-            let known: Vec<&str> = images.iter().map(String::as_str).collect();
-            return Err(ProviderError::Rejected {
-                field: "image",
-                value: image.reference.clone(),
-                reason: format!("no such image; this platform has {}", known.join(", ")),
-            });
-        }
-        let mut state = self.state();
-        if self.options.idempotent
-            && let Some(machine) = state
-                .machines
-                .values()
-                .find(|machine| machine.facts.key == *key)
-        {
-            return Ok(machine.facts.clone());
-        }
-        if let Some(capacity) = self.options.capacity
-            && state.machines.len() >= capacity
-        {
-            return Err(ProviderError::NoCapacity {
-                reason: format!("all {capacity} places are taken"),
-            });
-        }
-        state.remember();
-        state.made += 1;
-        let id = format!("sim-{}", state.made);
-        let mut machine = Machine::new(&id, key, want, &self.options.node, state.made);
-        let goal = match want.power {
-            Power::On => PowerState::Running,
-            Power::Off => PowerState::Stopped,
-        };
-        machine.go(goal, self.options.transition);
-        let facts = machine.facts.clone();
-        state.machines.insert(id, machine);
-        state.peak = state.peak.max(state.count_of(key));
-        drop(state);
-        self.hint(key);
-        Ok(facts)
-    }
-
-    pub(super) fn update(
-        &self,
-        key: &MachineKey,
-        id: &MachineId,
-        change: &Change,
-    ) -> ProviderResult<()> {
-        let mut state = self.state();
-        state.owned(key, id)?;
-        state.remember();
-        let transition = self.options.transition;
-        let machine = state.owned(key, id)?;
-        match change {
-            Change::Power(Power::Off) if machine.facts.power != PowerState::Stopped => {
-                machine.facts.power = PowerState::Stopping;
-                machine.go(PowerState::Stopped, transition);
-            }
-            Change::Power(Power::On) if machine.facts.power != PowerState::Running => {
-                machine.go(PowerState::Running, transition);
-            }
-            Change::Restart => {
-                machine.facts.power = PowerState::Stopping;
-                machine.go(PowerState::Running, transition);
-            }
-            Change::Power(_) => {}
-        }
-        drop(state);
-        self.hint(key);
-        Ok(())
-    }
-
-    pub(super) fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
-        let mut state = self.state();
-        state.owned(key, id)?;
-        state.remember();
-        let transition = self.options.transition;
-        let machine = state.owned(key, id)?;
-        machine.leave(transition);
-        state.machines.retain(|_, machine| !machine.is_gone());
-        drop(state);
-        self.hint(key);
-        Ok(())
-    }
-
     pub(super) fn console(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<String> {
+        let now = self.now();
         let mut state = self.state();
         let machine = state.owned(key, id)?;
-        machine.advance(false);
+        machine.advance(false, now);
         Ok(machine.console.clone())
     }
 
-    fn hint(&self, key: &MachineKey) {
+    pub(super) fn hint(&self, key: &MachineKey) {
         // Without a follower there is nobody to tell.
         let _ = self.hints.send(key.clone());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    fn count_of(&self, key: &MachineKey) -> usize {
+    pub(super) fn count_of(&self, key: &MachineKey) -> usize {
         self.machines
             .values()
             .filter(|machine| machine.facts.key == *key)
             .count()
     }
 
-    fn remember(&mut self) {
+    pub(super) fn remember(&mut self) {
         self.before = self
             .machines
             .values()
@@ -315,7 +288,11 @@ impl State {
             .collect();
     }
 
-    fn owned(&mut self, key: &MachineKey, id: &MachineId) -> ProviderResult<&mut Machine> {
+    pub(super) fn owned(
+        &mut self,
+        key: &MachineKey,
+        id: &MachineId,
+    ) -> ProviderResult<&mut Machine> {
         match self.machines.get_mut(id.as_str()) {
             None => Err(ProviderError::NotFound {
                 what: format!("machine {id}"),

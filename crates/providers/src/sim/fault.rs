@@ -20,6 +20,8 @@ pub enum Fault {
     Stale,
     /// It takes effect, and its answer comes this much later.
     Delay(Duration),
+    /// It is delivered twice, as by a proxy that tries again.
+    Repeat,
 }
 
 /// A call that has been let through to the platform.
@@ -31,18 +33,16 @@ pub(super) struct Admitted {
 
 impl Admitted {
     /// Lets a call through, or refuses it.
-    pub(super) async fn admit(what: String, fault: Option<Fault>) -> ProviderResult<Admitted> {
+    pub(super) fn admit(what: String, fault: Option<Fault>) -> ProviderResult<Admitted> {
         match fault {
             Some(Fault::Before) => Err(failed(&what, "the call was dropped before it took effect")),
             Some(Fault::Throttle { retry_after }) => Err(ProviderError::Busy {
                 reason: "too many requests".to_owned(),
                 retry_after,
             }),
-            Some(Fault::Delay(time)) => {
-                tokio::time::sleep(time).await;
+            Some(Fault::LostAnswer | Fault::Stale | Fault::Delay(_) | Fault::Repeat) | None => {
                 Ok(Admitted { fault, what })
             }
-            Some(Fault::LostAnswer | Fault::Stale) | None => Ok(Admitted { fault, what }),
         }
     }
 
@@ -50,9 +50,17 @@ impl Admitted {
         self.fault == Some(Fault::Stale)
     }
 
-    /// Hands the answer over, unless it is lost.
-    pub(super) fn end<T>(self, answer: T) -> ProviderResult<T> {
+    pub(super) fn is_repeated(&self) -> bool {
+        self.fault == Some(Fault::Repeat)
+    }
+
+    /// Hands the answer over, unless it is lost or late.
+    pub(super) async fn end<T>(self, answer: T) -> ProviderResult<T> {
         match self.fault {
+            Some(Fault::Delay(time)) => {
+                tokio::time::sleep(time).await;
+                Ok(answer)
+            }
             Some(Fault::LostAnswer) => Err(failed(&self.what, "the answer was lost")),
             _ => Ok(answer),
         }

@@ -15,6 +15,9 @@ use super::options::Transition;
 pub(super) struct Machine {
     pub facts: Facts,
     pub console: String,
+    /// How often it was restarted on request.
+    pub restarts: u64,
+    number: u64,
     /// The state that it is on its way to, and when it gets there.
     coming: Option<(PowerState, Due)>,
 }
@@ -36,18 +39,27 @@ impl Due {
 }
 
 impl Machine {
-    pub(super) fn new(id: &str, key: &MachineKey, want: &Want, node: &str, number: u64) -> Machine {
+    pub(super) fn new(
+        id: &str,
+        key: &MachineKey,
+        want: &Want,
+        node: &str,
+        number: u64,
+        now: Timestamp,
+    ) -> Machine {
         Machine {
-            facts: facts(id, key, want, node, number),
+            facts: facts(id, key, want, node, number, now),
             console: String::new(),
+            restarts: 0,
+            number,
             coming: None,
         }
     }
 
     /// Sets out for another state.
-    pub(super) fn go(&mut self, goal: PowerState, transition: Transition) {
+    pub(super) fn go(&mut self, goal: PowerState, transition: Transition, now: Timestamp) {
         self.coming = Some((goal, Due::after(transition)));
-        self.advance(false);
+        self.advance(false, now);
     }
 
     /// Sets out for its removal; asking again does not begin it anew.
@@ -60,7 +72,7 @@ impl Machine {
     }
 
     /// Lets time pass; a look counts where transitions are counted in looks.
-    pub(super) fn advance(&mut self, is_look: bool) -> bool {
+    pub(super) fn advance(&mut self, is_look: bool, now: Timestamp) -> bool {
         let Some((goal, due)) = &mut self.coming else {
             return false;
         };
@@ -80,7 +92,7 @@ impl Machine {
         self.coming = None;
         let is_up = self.facts.power == PowerState::Running;
         if is_up {
-            self.facts.started = Some(Timestamp::now());
+            self.facts.started = Some(now);
             self.console = format!("{} is up\n", self.facts.provider_id);
         }
         self.facts.state = if is_up { "running" } else { "stopped" }.to_owned();
@@ -89,6 +101,14 @@ impl Machine {
             .iter_mut()
             .for_each(|nic| nic.confirmed = is_up);
         true
+    }
+
+    /// An interface of this name at this place.
+    pub(super) fn nic(&self, name: &str, place: usize) -> NicFacts {
+        NicFacts {
+            confirmed: self.facts.power == PowerState::Running,
+            ..nic(name, self.number, place)
+        }
     }
 
     /// Whether its removal is over.
@@ -101,29 +121,43 @@ impl Machine {
     }
 }
 
-fn facts(id: &str, key: &MachineKey, want: &Want, node: &str, number: u64) -> Facts {
-    let [.., high, low] = number.to_be_bytes();
-    let nic = |name: &str| NicFacts {
-        name: name.to_owned(),
-        mac: Some(format!("52:54:01:00:{high:02x}:{low:02x}")),
-        network: Some("sim".to_owned()),
-        private: vec![format!("10.78.{high}.{low}")],
-        ..NicFacts::default()
-    };
-    let disk = |disk: &Disk| DiskFacts {
+/// A disk as it is made.
+pub(super) fn disk(id: &str, disk: &Disk) -> DiskFacts {
+    DiskFacts {
         name: disk.name.clone(),
         device: Some(format!("{id}/{}", disk.name)),
         size: disk.size.or(Some(1 << 30)),
         used: Some(0),
         class: disk.class.clone(),
-    };
-    let mut nics: Vec<NicFacts> = want
-        .nics
-        .iter()
-        .map(|declared| nic(&declared.name))
+        boot: disk.boot,
+    }
+}
+
+fn nic(name: &str, number: u64, place: usize) -> NicFacts {
+    let [.., high, low] = number.to_be_bytes();
+    NicFacts {
+        name: name.to_owned(),
+        mac: Some(format!("52:54:01:{place:02x}:{high:02x}:{low:02x}")),
+        network: Some("sim".to_owned()),
+        private: vec![format!("10.{}.{high}.{low}", 78 + place % 100)],
+        ..NicFacts::default()
+    }
+}
+
+fn facts(
+    id: &str,
+    key: &MachineKey,
+    want: &Want,
+    node: &str,
+    number: u64,
+    now: Timestamp,
+) -> Facts {
+    let declared = want.nics.iter().enumerate();
+    let mut nics: Vec<NicFacts> = declared
+        .map(|(place, declared)| nic(&declared.name, number, place))
         .collect();
     if nics.is_empty() {
-        nics.push(nic("default"));
+        nics.push(nic("default", number, 0));
     }
     Facts {
         id: MachineId::new(id),
@@ -133,16 +167,23 @@ fn facts(id: &str, key: &MachineKey, want: &Want, node: &str, number: u64) -> Fa
         state: "creating".to_owned(),
         problem: None,
         node: Some(node.to_owned()),
+        instance_type: None,
         cpus: Some(want.cpu.count()),
         memory: Some(want.memory),
         architecture: Some(Architecture::Amd64),
-        disks: want.disks.iter().map(disk).collect(),
+        disks: want
+            .disks
+            .iter()
+            .map(|declared| disk(id, declared))
+            .collect(),
         nics,
+        tags: want.tags.clone(),
+        restart: want.restart.clone(),
         guest: Some(GuestFacts {
             hostname: Some(want.init.hostname.clone()),
             ..GuestFacts::default()
         }),
-        created: Some(Timestamp::now()),
+        created: Some(now),
         started: None,
         details: BTreeMap::new(),
     }

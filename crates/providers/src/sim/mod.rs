@@ -6,9 +6,12 @@
 //! a duplicate even when every call succeeded.
 
 mod cloud;
+mod effects;
 mod fault;
 mod machine;
 mod options;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
@@ -18,7 +21,7 @@ use machinist_core::{
 };
 use tokio_stream::wrappers::BroadcastStream;
 
-pub use cloud::{Call, SimCloud, Verb};
+pub use cloud::{Call, Chaos, SimCloud, Verb};
 pub use fault::Fault;
 pub use options::{SimOptions, Transition};
 
@@ -49,18 +52,28 @@ impl Provider for Sim {
             tags: true,
             watch: true,
             instance_types: false,
+            lookup: self.cloud.options.lookup,
+            changes: self.cloud.options.changes,
+            disk_unit: 1,
         }
     }
 
     async fn probe(&self) -> ProviderResult<Health> {
         let call = self.cloud.begin(Verb::Probe, None).await?;
-        call.end(self.cloud.health())
+        call.end(self.cloud.health()).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
         let call = self.cloud.begin(Verb::Find, Some(key)).await?;
         let found = self.cloud.look(call.is_stale(), |of| of == key);
-        call.end(found)
+        call.end(found).await
+    }
+
+    async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
+        let call = self.cloud.begin(Verb::Get, Some(key)).await?;
+        let found = self.cloud.look(false, |of| of == key);
+        call.end(found.into_iter().find(|facts| facts.id == *id))
+            .await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
@@ -68,13 +81,16 @@ impl Provider for Sim {
         let found = self
             .cloud
             .look(call.is_stale(), |of| of.cluster() == cluster);
-        call.end(found)
+        call.end(found).await
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
         let call = self.cloud.begin(Verb::Create, Some(key)).await?;
         let facts = self.cloud.create(key, want)?;
-        call.end(facts)
+        if call.is_repeated() {
+            let _ = self.cloud.create(key, want);
+        }
+        call.end(facts).await
     }
 
     async fn update(
@@ -85,13 +101,24 @@ impl Provider for Sim {
     ) -> ProviderResult<()> {
         let call = self.cloud.begin(Verb::Update, Some(key)).await?;
         self.cloud.update(key, id, change)?;
-        call.end(())
+        if call.is_repeated() {
+            let _ = self.cloud.update(key, id, change);
+        }
+        call.end(()).await
     }
 
-    async fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
+    async fn delete(
+        &self,
+        key: &MachineKey,
+        id: &MachineId,
+        _: Option<Duration>,
+    ) -> ProviderResult<()> {
         let call = self.cloud.begin(Verb::Delete, Some(key)).await?;
         self.cloud.delete(key, id)?;
-        call.end(())
+        if call.is_repeated() {
+            let _ = self.cloud.delete(key, id);
+        }
+        call.end(()).await
     }
 
     fn watch(&self) -> Option<BoxStream<'static, MachineKey>> {
@@ -117,7 +144,7 @@ impl Console for Sim {
         let from = usize::try_from(offset)
             .unwrap_or(usize::MAX)
             .min(text.len());
-        call.end(text.as_bytes()[from..].to_vec())
+        call.end(text.as_bytes()[from..].to_vec()).await
     }
 }
 

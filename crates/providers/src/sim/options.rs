@@ -2,6 +2,9 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use jiff::Timestamp;
+use machinist_core::provider::{Changes, Lookup, When};
+
 /// How a [`super::SimCloud`] behaves.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
@@ -17,6 +20,12 @@ pub struct SimOptions {
     pub capacity: Option<usize>,
     /// What the host is called in facts.
     pub node: String,
+    /// Whether a look shows everything at once; only where it does not may a test make it stale.
+    pub lookup: Lookup,
+    /// What can be changed about a machine that exists.
+    pub changes: Changes,
+    /// The time at which it begins; `None` is now.
+    pub epoch: Option<Timestamp>,
 }
 
 impl Default for SimOptions {
@@ -28,6 +37,15 @@ impl Default for SimOptions {
             images: None,
             capacity: None,
             node: "sim".to_owned(),
+            lookup: Lookup::Consistent,
+            changes: Changes {
+                resize: When::Stopped,
+                attach_disk: When::Always,
+                detach_disk: When::Always,
+                grow_disk: When::Always,
+                nics: When::Always,
+            },
+            epoch: None,
         }
     }
 }

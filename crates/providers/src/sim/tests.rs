@@ -70,7 +70,7 @@ async fn changes_take_their_time() {
         sim.find(&key()).await.unwrap()[0].power,
         PowerState::Running
     );
-    sim.delete(&key(), &facts.id).await.unwrap();
+    sim.delete(&key(), &facts.id, None).await.unwrap();
     assert_eq!(
         sim.find(&key()).await.unwrap()[0].power,
         PowerState::Deleting

@@ -60,12 +60,17 @@ impl Op {
     }
 }
 
-/// The store's end of the writer. The order of the fields matters: the queue closes before the
-/// thread is waited for.
+/// The store's end of the writer.
 #[derive(Debug)]
-pub(crate) struct WriterHandle {
-    queue: mpsc::Sender<Op>,
-    thread: Thread,
+pub(crate) enum WriterHandle {
+    /// The writer has a thread. The order of the fields matters: the queue closes before the
+    /// thread is waited for.
+    Threaded {
+        queue: mpsc::Sender<Op>,
+        thread: Thread,
+    },
+    /// Whoever asks writes; nothing when the store is closed.
+    Inline(Mutex<Option<Writer>>),
 }
 
 impl WriterHandle {
@@ -75,7 +80,7 @@ impl WriterHandle {
         announce: watch::Sender<Revision>,
         options: Options,
     ) -> Self {
-        let (queue, ops) = mpsc::channel(QUEUE);
+        let inline = options.inline;
         let writer = Writer {
             shared,
             backend,
@@ -83,25 +88,38 @@ impl WriterHandle {
             options,
             poisoned: None,
         };
+        if inline {
+            return Self::Inline(Mutex::new(Some(writer)));
+        }
+        let (queue, ops) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || writer.run(ops))
             // Without its thread the store reads, and answers every write with `Closed`.
             .inspect_err(|error| tracing::error!(%error, "cannot start the store's writer"))
             .ok();
-        Self {
+        Self::Threaded {
             queue,
             thread: Thread(Mutex::new(thread)),
         }
     }
 
-    /// Queues an operation and waits for its answer.
+    /// Queues an operation, or carries it out, and waits for its answer.
     pub(crate) async fn ask<T>(
         &self,
         op: Op,
         answer: oneshot::Receiver<Result<T, WriteError>>,
     ) -> Result<T, WriteError> {
-        if self.queue.send(op).await.is_err() {
+        let taken = match self {
+            Self::Threaded { queue, .. } => queue.send(op).await.is_ok(),
+            Self::Inline(writer) => {
+                let mut place = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                let taken = place.is_some();
+                *place = place.take().and_then(|writer| writer.alone(op));
+                taken
+            }
+        };
+        if !taken {
             return Err(WriteError::Closed);
         }
         answer.await.unwrap_or(Err(WriteError::Closed))
@@ -109,12 +127,14 @@ impl WriterHandle {
 
     /// Waits for the thread to end; it must have been asked to.
     pub(crate) fn join(&self) {
-        self.thread.join();
+        if let Self::Threaded { thread, .. } = self {
+            thread.join();
+        }
     }
 }
 
 #[derive(Debug)]
-struct Thread(Mutex<Option<JoinHandle<()>>>);
+pub(crate) struct Thread(Mutex<Option<JoinHandle<()>>>);
 
 impl Thread {
     fn join(&self) {
@@ -133,7 +153,7 @@ impl Drop for Thread {
     }
 }
 
-struct Writer {
+pub(crate) struct Writer {
     shared: Arc<Shared>,
     backend: Box<dyn Backend>,
     announce: watch::Sender<Revision>,
@@ -141,7 +161,28 @@ struct Writer {
     poisoned: Option<Arc<BackendError>>,
 }
 
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
 impl Writer {
+    /// Carries out one operation as a group of its own; the writer, unless that closed it.
+    fn alone(mut self, op: Op) -> Option<Writer> {
+        let mut group = Group::new(&self.shared);
+        let closing = group.add(op);
+        let now = Instant::now();
+        let (batch, answers) = group.finish(&self.options, now);
+        self.commit(batch, answers, now);
+        let Some(reply) = closing else {
+            return Some(self);
+        };
+        drop(self);
+        let _ = reply.send(Ok(()));
+        None
+    }
+
     fn run(mut self, mut ops: mpsc::Receiver<Op>) {
         let mut closing = Vec::new();
         while let Some(first) = ops.blocking_recv() {
@@ -184,6 +225,7 @@ impl Writer {
             }
             let revision = batch.revision;
             let trimmed = self.shared.live_mut().apply(batch, now);
+            self.shared.set_newest(revision);
             self.announce.send_replace(revision);
             drop(trimmed);
         }

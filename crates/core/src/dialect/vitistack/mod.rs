@@ -12,7 +12,7 @@ mod raise_provider;
 mod size;
 
 pub use error::LowerError;
-pub use lower::{lower, restart_requested};
+pub use lower::lower;
 pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query, secret_names};
 pub use raise::{Times, raise};
 pub use raise_provider::{ProviderOutlook, raise_provider};

@@ -14,7 +14,7 @@ use machinist_api::{
 
 use super::conditions::stamp;
 use crate::machine::{
-    Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Truth,
+    Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Step, Truth,
 };
 
 const GIB: u64 = 1 << 30;
@@ -43,7 +43,10 @@ pub fn raise(
         (None, Some(previous)) if matches!(outlook.situation.seen, Seen::Unknown) => {
             previous.clone()
         }
-        (None, _) => MachineStatus::default(),
+        (None, previous) => MachineStatus {
+            machine_id: last_known_id(outlook, previous),
+            ..MachineStatus::default()
+        },
     };
     status.observed_generation = machine.metadata.generation;
     // A machine that cannot be seen just now is still in the phase that it was last seen in.
@@ -70,6 +73,15 @@ pub fn raise(
         _ => Some(Time(times.now)),
     };
     status
+}
+
+/// The id of a machine that is not to be seen. It stays, because a read by it proves that the
+/// machine is gone; but not beyond the next create, whose machine it would say nothing about.
+fn last_known_id(outlook: &Outlook<'_>, previous: Option<&MachineStatus>) -> Option<String> {
+    match outlook.step {
+        Step::Create | Step::Reclaim => None,
+        _ => previous.and_then(|previous| previous.machine_id.clone()),
+    }
 }
 
 fn phase(phase: Phase) -> MachinePhase {

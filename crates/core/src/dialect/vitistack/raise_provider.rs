@@ -10,7 +10,7 @@ use machinist_api::{
         machine::Machine,
         machine_provider::{
             AuthenticationState, AuthenticationStatus, CapabilityStatus, CapacityStatus,
-            ConnectivityState, ConnectivityStatus, HealthStatus, MachineProvider,
+            ConnectivityState, ConnectivityStatus, HealthState, HealthStatus, MachineProvider,
             MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota, ResourceStatus,
             ResourceUsage,
         },
@@ -20,7 +20,7 @@ use machinist_api::{
 use super::conditions::stamp;
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Health},
+    provider::{Capabilities, Changes, Health, When},
 };
 
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -72,7 +72,11 @@ pub fn raise_provider(
         health: Some(HealthStatus {
             score: Some(if outlook.outcome.is_ok() { 100 } else { 0 }),
             last_checked: Some(Time(outlook.now)),
-            metrics: None,
+            status: Some(match outlook.outcome {
+                Ok(_) => HealthState::Healthy,
+                Err(_) => HealthState::Unhealthy,
+            }),
+            ..HealthStatus::default()
         }),
         capabilities: outlook
             .outcome
@@ -85,6 +89,13 @@ pub fn raise_provider(
         ready: Some(outlook.outcome.is_ok()),
         capacity: capacity(outlook, &used),
         machines,
+        active_machines: machines,
+        message: outlook
+            .outcome
+            .as_ref()
+            .err()
+            .map(|trouble| trouble.message.clone()),
+        ..MachineProviderStatus::default()
     }
 }
 
@@ -261,7 +272,19 @@ fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
         tags,
         watch,
         instance_types,
-    } = capabilities.clone();
+        lookup: _,
+        changes:
+            Changes {
+                resize,
+                attach_disk,
+                detach_disk,
+                grow_disk,
+                nics,
+            },
+        disk_unit: _,
+    } = *capabilities;
+    let ever = |when| when != When::Never;
+    let live = |when| when == When::Always;
     let (verified, unsupported): (Vec<_>, Vec<_>) = [
         ("create", true),
         ("delete", true),
@@ -272,6 +295,12 @@ fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
         ("tagSupport", tags),
         ("watch", watch),
         ("instanceTypes", instance_types),
+        ("resize", ever(resize)),
+        ("liveResize", live(resize)),
+        ("attachDisk", ever(attach_disk)),
+        ("detachDisk", ever(detach_disk)),
+        ("growDisk", ever(grow_disk)),
+        ("attachInterface", ever(nics)),
     ]
     .into_iter()
     .partition(|(_, has)| *has);

@@ -6,18 +6,20 @@ use kube::{
 };
 use machinist_api::{names, vitistack::Machine};
 use machinist_core::{
-    machine::{MachineId, Power, Step, Trouble},
-    provider::{Change, Provider, ProviderError},
+    machine::{Change, Power, Step, Trouble, Want},
+    provider::{Provider, ProviderError},
 };
 use serde_json::json;
 
-use super::gather::{Gathered, api, trouble};
+use super::gather::{Gathered, Told, api, trouble};
 use crate::{context::Context, error::PassError};
 
 /// How a step ended.
 pub(super) enum Acted {
-    /// It was carried out; the object as it is now, unless it was let go.
-    Done(Option<Box<Machine>>),
+    /// It was carried out; the object as it is now, and what was learnt about the platform.
+    Done(Box<Machine>, Told),
+    /// The object was let go.
+    Gone,
     /// The platform did not carry it out, or did not say.
     Failed(Trouble),
 }
@@ -29,32 +31,35 @@ pub(super) async fn act(
     gathered: &Gathered,
     context: &Context,
 ) -> Result<Acted, PassError> {
+    let provider_name = gathered.provider_name.as_ref();
     tracing::info!(
         machine = %machine.name_any(),
         namespace = machine.namespace().unwrap_or_default(),
+        provider = provider_name.map(|(_, name)| name.as_str()).unwrap_or_default(),
         step = step.name(),
+        attempt = context.backoff.count(&machine.uid().unwrap_or_default()) + 1,
         "step"
     );
     let outcome = match step {
         Step::Bind => return bind(machine, gathered, context).await,
         Step::Release => return release(machine, context).await,
-        Step::Wait(_) | Step::Stall(_) | Step::Settled => Ok(()),
-        Step::Create | Step::Power(..) | Step::Restart(_) | Step::Delete(_) => {
+        Step::Wait(_) | Step::Stall(_) | Step::Settled => Ok(Told::Nothing),
+        Step::Create | Step::Reclaim | Step::Update(..) | Step::Delete(_) => {
             match &gathered.provider {
                 Some(provider) => ask(provider.as_ref(), step, gathered).await,
-                None => Ok(()),
+                None => Ok(Told::Nothing),
             }
         }
     };
     let action = step.name();
     match outcome {
-        Ok(()) => {
+        Ok(told) => {
             let note = format!("The provider was asked to {action} the machine.");
             context
                 .events
-                .normal(machine, reason(step), action, note)
+                .normal(machine, done(step), action, note)
                 .await;
-            Ok(Acted::Done(Some(Box::new(machine.clone()))))
+            Ok(Acted::Done(Box::new(machine.clone()), told))
         }
         Err(error) => {
             let trouble = trouble(&error);
@@ -71,25 +76,48 @@ async fn ask(
     provider: &dyn Provider,
     step: &Step,
     gathered: &Gathered,
-) -> Result<(), ProviderError> {
+) -> Result<Told, ProviderError> {
     let key = &gathered.key;
     match (step, &gathered.want) {
-        (Step::Create, Some(want)) => provider.create(key, want).await.map(drop),
-        (Step::Power(id, power), _) => provider.update(key, id, &Change::Power(*power)).await,
-        (Step::Restart(id), _) => provider.update(key, id, &Change::Restart).await,
-        (Step::Delete(id), _) => delete(provider, gathered, id).await,
-        _ => Ok(()),
+        (Step::Create, Some(want)) => {
+            let facts = provider.create(key, want).await?;
+            Ok(Told::Machine(Box::new(facts)))
+        }
+        (Step::Reclaim, Some(want)) => reclaim(provider, gathered, want).await,
+        (Step::Update(id, change), _) => {
+            provider.update(key, id, change).await?;
+            Ok(Told::Nothing)
+        }
+        (Step::Delete(id), want) => {
+            let grace = want.as_ref().and_then(|want| want.grace);
+            match provider.delete(key, id, grace).await {
+                // Gone already is as good as removed: the next look proves it either way.
+                Ok(()) | Err(ProviderError::NotFound { .. }) => Ok(Told::Nothing),
+                Err(error) => Err(error),
+            }
+        }
+        _ => Ok(Told::Nothing),
     }
 }
 
-/// Gone already is as good as removed: the next look proves it either way.
-async fn delete(
+/// Asks for the machine under its key, not to be started. The platform answers with the one
+/// that there is; where it refuses, there is none.
+async fn reclaim(
     provider: &dyn Provider,
     gathered: &Gathered,
-    id: &MachineId,
-) -> Result<(), ProviderError> {
-    match provider.delete(&gathered.key, id).await {
-        Ok(()) | Err(ProviderError::NotFound { .. }) => Ok(()),
+    want: &Want,
+) -> Result<Told, ProviderError> {
+    let idle = Want {
+        power: Power::Off,
+        ..want.clone()
+    };
+    match provider.create(&gathered.key, &idle).await {
+        Ok(facts) => Ok(Told::Machine(Box::new(facts))),
+        Err(
+            ProviderError::Rejected { .. }
+            | ProviderError::NoCapacity { .. }
+            | ProviderError::Unsupported { .. },
+        ) => Ok(Told::Absent),
         Err(error) => Err(error),
     }
 }
@@ -101,7 +129,7 @@ async fn bind(
     context: &Context,
 ) -> Result<Acted, PassError> {
     let Some((namespace, name)) = &gathered.provider_name else {
-        return Ok(Acted::Done(Some(Box::new(machine.clone()))));
+        return Ok(Acted::Done(Box::new(machine.clone()), Told::Nothing));
     };
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
@@ -123,7 +151,7 @@ async fn bind(
         .map_err(PassError::api("could not bind the machine"))?;
     let note = format!("Bound to MachineProvider {namespace}/{name}.");
     context.events.normal(machine, "Bound", "bind", note).await;
-    Ok(Acted::Done(Some(Box::new(bound))))
+    Ok(Acted::Done(Box::new(bound), Told::Nothing))
 }
 
 /// Takes our finalizer off, and no one else's. The resource version keeps a stale list from
@@ -135,7 +163,7 @@ async fn release(machine: &Machine, context: &Context) -> Result<Acted, PassErro
         .filter(|finalizer| *finalizer != names::MACHINE_FINALIZER)
         .collect();
     if others.len() == machine.finalizers().len() {
-        return Ok(Acted::Done(None));
+        return Ok(Acted::Gone);
     }
     let patch = json!({
         "metadata": {
@@ -156,33 +184,35 @@ async fn release(machine: &Machine, context: &Context) -> Result<Acted, PassErro
         Err(error) => return Err(PassError::api("could not release the machine")(error)),
     }
     tracing::info!(machine = %machine.name_any(), "released");
-    Ok(Acted::Done(None))
+    Ok(Acted::Gone)
 }
 
-/// The stable reason of a step's event.
-fn reason(step: &Step) -> &'static str {
+/// The stable reasons of a step's events: when it was carried out, and when it failed.
+fn reasons(step: &Step) -> (&'static str, &'static str) {
     match step {
-        Step::Bind => "Bound",
-        Step::Create => "Created",
-        Step::Power(_, Power::On) => "Started",
-        Step::Power(_, Power::Off) => "Stopped",
-        Step::Restart(_) => "Restarted",
-        Step::Delete(_) => "Deleted",
-        Step::Release => "Released",
-        Step::Wait(_) | Step::Stall(_) | Step::Settled => "Looked",
+        Step::Bind => ("Bound", "BindFailed"),
+        Step::Create => ("Created", "CreateFailed"),
+        Step::Reclaim => ("Reclaimed", "ReclaimFailed"),
+        Step::Update(_, Change::Start) => ("Started", "StartFailed"),
+        Step::Update(_, Change::Stop { .. }) => ("Stopped", "StopFailed"),
+        Step::Update(_, Change::Restart { .. }) => ("Restarted", "RestartFailed"),
+        Step::Update(_, Change::Resize(_)) => ("Resized", "ResizeFailed"),
+        Step::Update(_, Change::AttachDisk(_)) => ("DiskAttached", "AttachDiskFailed"),
+        Step::Update(_, Change::DetachDisk(_)) => ("DiskDetached", "DetachDiskFailed"),
+        Step::Update(_, Change::GrowDisk { .. }) => ("DiskEnlarged", "GrowDiskFailed"),
+        Step::Update(_, Change::AttachNic(_)) => ("InterfaceAttached", "AttachInterfaceFailed"),
+        Step::Update(_, Change::DetachNic(_)) => ("InterfaceDetached", "DetachInterfaceFailed"),
+        Step::Update(_, Change::Tags(_)) => ("Tagged", "TagFailed"),
+        Step::Delete(_) => ("Deleted", "DeleteFailed"),
+        Step::Release => ("Released", "ReleaseFailed"),
+        Step::Wait(_) | Step::Stall(_) | Step::Settled => ("Looked", "LookFailed"),
     }
 }
 
-/// The stable reason of the event of a step that failed.
+fn done(step: &Step) -> &'static str {
+    reasons(step).0
+}
+
 fn failed(step: &Step) -> &'static str {
-    match step {
-        Step::Bind => "BindFailed",
-        Step::Create => "CreateFailed",
-        Step::Power(_, Power::On) => "StartFailed",
-        Step::Power(_, Power::Off) => "StopFailed",
-        Step::Restart(_) => "RestartFailed",
-        Step::Delete(_) => "DeleteFailed",
-        Step::Release => "ReleaseFailed",
-        Step::Wait(_) | Step::Stall(_) | Step::Settled => "LookFailed",
-    }
+    reasons(step).1
 }

@@ -8,9 +8,9 @@ use machinist_api::{
     vitistack::{Machine, MachineProvider},
 };
 use machinist_core::{
-    dialect::vitistack::{lower, provider_query, restart_requested},
-    machine::{Facts, MachineKey, Seen, Situation, Trouble, Want},
-    provider::{Provider, ProviderError, RetryPolicy},
+    dialect::vitistack::{lower, provider_query},
+    machine::{Absence, Facts, MachineId, MachineKey, Seen, Situation, Trouble, Want},
+    provider::{Capabilities, Lookup, Provider, ProviderError, ProviderResult, RetryPolicy},
 };
 
 use crate::{
@@ -26,8 +26,20 @@ pub(super) struct Gathered {
     pub(super) provider: Option<Arc<dyn Provider>>,
     pub(super) want: Option<Want>,
     seen: Option<Vec<Facts>>,
+    absence: Absence,
+    can: Capabilities,
     bound: bool,
     pub(super) trouble: Option<Trouble>,
+}
+
+/// What the step before told about the platform, so that it need not be asked again.
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// The machine that was asked for.
+    Machine(Box<Facts>),
+    /// That no machine carries the key.
+    Absent,
 }
 
 impl Gathered {
@@ -40,7 +52,8 @@ impl Gathered {
                 Some(machines) => Seen::Machines(machines),
                 None => Seen::Unknown,
             },
-            restart: restart_requested(machine),
+            absence: self.absence,
+            can: self.can,
         }
     }
 
@@ -53,6 +66,7 @@ impl Gathered {
 /// been tried yet, so that a start of the engine does not read as a failure of the provider.
 pub(super) async fn gather(
     machine: &Machine,
+    told: Told,
     context: &Context,
 ) -> Result<Option<Gathered>, PassError> {
     let uid = machine.uid().ok_or(PassError::Incomplete("uid"))?;
@@ -68,6 +82,8 @@ pub(super) async fn gather(
         provider: None,
         want: None,
         seen: None,
+        absence: Absence::Apparent,
+        can: Capabilities::default(),
         bound: binding.is_some(),
         trouble: None,
     };
@@ -97,13 +113,54 @@ pub(super) async fn gather(
         None => return Ok(None),
     };
     gathered.provider = Some(connection.provider.clone());
+    gathered.can = connection.provider.capabilities();
     if gathered.bound {
-        match connection.provider.find(&gathered.key).await {
-            Ok(machines) => gathered.seen = Some(machines),
+        let known = known_id(machine);
+        match look(connection.provider.as_ref(), &gathered, known, told).await {
+            Ok((machines, absence)) => {
+                gathered.seen = Some(machines);
+                gathered.absence = absence;
+            }
             Err(error) => gathered.trouble = Some(trouble(&error)),
         }
     }
     Ok(Some(gathered))
+}
+
+/// What carries the machine's key, and what it is worth when that is nothing.
+async fn look(
+    provider: &dyn Provider,
+    gathered: &Gathered,
+    known: Option<MachineId>,
+    told: Told,
+) -> ProviderResult<(Vec<Facts>, Absence)> {
+    match told {
+        Told::Machine(facts) => return Ok((vec![*facts], Absence::Apparent)),
+        Told::Absent => return Ok((Vec::new(), Absence::Proven)),
+        Told::Nothing => {}
+    }
+    let key = &gathered.key;
+    let found = provider.find(key).await?;
+    if !found.is_empty() {
+        return Ok((found, Absence::Apparent));
+    }
+    match (gathered.can.lookup, known) {
+        (Lookup::Consistent, _) => Ok((found, Absence::Proven)),
+        // The machine was there once. A search that does not find it may be behind the times; a
+        // read by its id is not.
+        (Lookup::Eventual, Some(id)) => Ok(match provider.get(key, &id).await? {
+            Some(facts) => (vec![facts], Absence::Apparent),
+            None => (Vec::new(), Absence::Proven),
+        }),
+        (Lookup::Eventual, None) => Ok((found, Absence::Apparent)),
+    }
+}
+
+/// The id that the machine was last seen under. It only adds a look; nothing is concluded from
+/// its absence.
+fn known_id(machine: &Machine) -> Option<MachineId> {
+    let status = machine.status.as_ref()?;
+    status.machine_id.as_ref().map(MachineId::new)
 }
 
 /// The object as the API server has it now; `None` when it is gone or another one has its name.

@@ -21,8 +21,9 @@ use kube::{
 use machinist_api::vitistack::Machine;
 use machinist_core::machine::{Outlook, Step, Trouble, plan};
 
-use self::gather::Gathered;
 pub(crate) use self::gather::trouble;
+use self::gather::{Gathered, Told};
+use self::report::Reported;
 use super::Parts;
 use crate::{
     Readiness,
@@ -89,7 +90,7 @@ async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassE
     let mut view = View::Cached(cached.clone());
     for _ in 0..MAX_STEPS {
         match pass(view, context).await? {
-            Next::Again(machine) => view = View::Fresh(*machine),
+            Next::Again(machine, told) => view = View::Fresh(*machine, told),
             Next::Later(action) => return Ok(action),
         }
     }
@@ -99,29 +100,26 @@ async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassE
 /// An object, and whether it may be behind the API server.
 enum View {
     Cached(Machine),
-    Fresh(Machine),
+    Fresh(Machine, Told),
 }
 
 enum Next {
-    Again(Box<Machine>),
+    Again(Box<Machine>, Told),
     Later(Action),
 }
 
 async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
-    let (machine, fresh) = match view {
-        View::Cached(machine) => (machine, false),
-        View::Fresh(machine) => (machine, true),
+    let (machine, fresh, told) = match view {
+        View::Cached(machine) => (machine, false, Told::Nothing),
+        View::Fresh(machine, told) => (machine, true, told),
     };
-    let Some(gathered) = gather::gather(&machine, context).await? else {
+    let Some(gathered) = gather::gather(&machine, told, context).await? else {
         return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
     };
     let situation = gathered.situation(&machine);
     let step = plan(situation);
     if step.is_consequential() && !fresh {
-        return Ok(match gather::read_afresh(&machine, context).await? {
-            Some(machine) => Next::Again(Box::new(machine)),
-            None => gone(&machine, context),
-        });
+        return again(&machine, context).await;
     }
     let outlook = Outlook {
         situation,
@@ -130,23 +128,33 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     };
     // A new machine is born with the status that binding it would report; one write is enough.
     let said = step == Step::Bind && gathered.trouble.is_none();
-    let machine = match said {
-        true => Some(machine),
-        false => report::report(machine, &outlook, &gathered, context).await?,
+    let reported = match said {
+        true => Reported::Said(Box::new(machine)),
+        false => match report::report(machine.clone(), &outlook, &gathered, context).await? {
+            Reported::Overtaken => return again(&machine, context).await,
+            other => other,
+        },
     };
-    let Some(machine) = machine else {
+    let Reported::Said(machine) = reported else {
         return Ok(Next::Later(Action::await_change()));
     };
+    let machine = *machine;
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
+    }
+    if let Some(note) = outlook.announcement() {
+        context
+            .events
+            .normal(&machine, "RestartNeeded", step.name(), note)
+            .await;
     }
     let acted = act::act(&machine, &step, &gathered, context).await?;
     if let Some(provider) = &gathered.provider_name {
         context.recount(provider);
     }
     match acted {
-        act::Acted::Done(Some(machine)) => Ok(Next::Again(machine)),
-        act::Acted::Done(None) => Ok(gone(&machine, context)),
+        act::Acted::Done(machine, told) => Ok(Next::Again(machine, told)),
+        act::Acted::Gone => Ok(gone(&machine, context)),
         act::Acted::Failed(trouble) => {
             let outlook = Outlook {
                 trouble: Some(&trouble),
@@ -156,6 +164,14 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
             Ok(Next::Later(after_trouble(&machine, &trouble, context)))
         }
     }
+}
+
+/// Begins anew on the object as the API server has it now.
+async fn again(machine: &Machine, context: &Context) -> Result<Next, PassError> {
+    Ok(match gather::read_afresh(machine, context).await? {
+        Some(machine) => Next::Again(Box::new(machine), Told::Nothing),
+        None => gone(machine, context),
+    })
 }
 
 fn gone(machine: &Machine, context: &Context) -> Next {

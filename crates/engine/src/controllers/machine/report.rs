@@ -14,14 +14,24 @@ use serde_json::json;
 use super::gather::{Gathered, api};
 use crate::{context::Context, error::PassError};
 
-/// Writes the status, when it says something new. Returns the object as it is then, or
-/// nothing when it is gone.
+/// How a report ended.
+pub(super) enum Reported {
+    /// The object as it is now.
+    Said(Box<Machine>),
+    /// The object changed since it was read; nothing was written.
+    Overtaken,
+    /// The object is no more.
+    Gone,
+}
+
+/// Writes the status, when it says something new, on the object as it was read or not at all:
+/// what another engine, or an earlier pass, found out since is not put back.
 pub(super) async fn report(
     machine: Machine,
     outlook: &Outlook<'_>,
     gathered: &Gathered,
     context: &Context,
-) -> Result<Option<Machine>, PassError> {
+) -> Result<Reported, PassError> {
     let times = Times {
         now: context.clock.now(),
     };
@@ -31,12 +41,12 @@ pub(super) async fn report(
         .map(|(_, name)| name.as_str());
     let status = raise(&machine, outlook, provider, times);
     if machine.status.as_ref() == Some(&status) {
-        return Ok(Some(machine));
+        return Ok(Reported::Said(Box::new(machine)));
     }
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
         "kind": "Machine",
-        "metadata": { "uid": machine.uid() },
+        "metadata": { "uid": machine.uid(), "resourceVersion": machine.resource_version() },
         "status": status,
     });
     let params = PatchParams::apply(names::MACHINE_FIELD_MANAGER).force();
@@ -44,8 +54,9 @@ pub(super) async fn report(
         .patch_status(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     match written {
-        Ok(machine) => Ok(Some(machine)),
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Ok(machine) => Ok(Reported::Said(Box::new(machine))),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(Reported::Gone),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Reported::Overtaken),
         Err(error) => Err(PassError::api("could not write the status")(error)),
     }
 }

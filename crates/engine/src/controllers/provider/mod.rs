@@ -2,6 +2,7 @@
 
 mod connect;
 mod report;
+mod sweep;
 
 use std::{
     future::Future,
@@ -119,6 +120,11 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
     };
     remember(name, before, &findings, context);
     report::report(provider, &findings, context).await?;
+    if let Ok((connection, _)) = &findings.outcome
+        && !deleting
+    {
+        sweep::sweep(provider, connection.provider.as_ref(), context).await?;
+    }
     Ok(match &findings.outcome {
         Ok(_) => {
             context.backoff.forget(&uid);
