@@ -4,13 +4,19 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
+use std::sync::LazyLock;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube_cel::apply_defaults;
 use serde_json::{Value, json};
 
+/// Every definition, made once.
+static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(machinist_api::crds);
+
 /// The object as a server stores it.
 fn stored(kind: &str, given: &Value) -> Value {
-    let crd = machinist_api::crds()
-        .into_iter()
+    let crd = CRDS
+        .iter()
         .find(|crd| crd.metadata.name.as_deref() == Some(kind))
         .unwrap();
     let schema = crd.spec.versions[0].schema.as_ref().unwrap();
