@@ -27,6 +27,11 @@ impl Closing {
         // A listener that is gone has closed as well.
         let _ = self.0.wait_for(|closing| *closing).await;
     }
+
+    /// Whether it has closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.0.borrow() || self.0.has_changed().is_err()
+    }
 }
 
 /// The shared state of one server.
@@ -89,6 +94,12 @@ impl Core {
     /// Tells every stream and connection to end.
     pub(crate) fn stop(&self) {
         self.stop.send_replace(true);
+        self.registry.nudge();
+    }
+
+    /// Whether the server is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
     }
 
     /// Resolves when the server is to stop.

@@ -48,6 +48,7 @@ pub use crate::conversion::{Converter, Converters};
 pub use crate::core::ExtraMetrics;
 pub use crate::guard::Limits;
 pub use crate::http::BACKUP_PATH;
+pub use crate::resource::Embedded;
 pub use crate::server::{ApiServer, ApiService, Options, StartError};
 pub use crate::tls::{Pki, ServeError};
 pub use machinist_store::Store;

@@ -4,7 +4,7 @@ mod webhooks;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -54,9 +54,24 @@ struct Inner {
 pub(crate) struct Metrics {
     inner: Mutex<Inner>,
     watches: AtomicI64,
+    /// How many objects of custom kinds were judged, and the nanoseconds that it took.
+    judged: AtomicU64,
+    judging: AtomicU64,
 }
 
 impl Metrics {
+    /// Counts time that went into pruning and defaulting an object of a custom kind.
+    pub(crate) fn shaped(&self, took: Duration) {
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.judging.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// Counts an object of a custom kind that was validated.
+    pub(crate) fn validated(&self, took: Duration) {
+        self.shaped(took);
+        self.judged.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts an answered request; watches count when they start.
     pub(crate) fn answered(&self, verb: &str, resource: &str, code: u16, took: Duration) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,6 +125,14 @@ impl Metrics {
             histogram.render(&mut out, "apiserver_request_duration_seconds", &labels);
         }
         inner.webhooks.render(&mut out);
+        let name = "machinist_apiserver_schema_duration_seconds";
+        let _ = writeln!(
+            out,
+            "# HELP {name} Time to prune, default and validate an object of a custom kind.\n\
+             # TYPE {name} summary\n{name}_sum {}\n{name}_count {}",
+            Duration::from_nanos(self.judging.load(Ordering::Relaxed)).as_secs_f64(),
+            self.judged.load(Ordering::Relaxed)
+        );
         out.push_str("# HELP apiserver_longrunning_requests Watches that are open now.\n");
         out.push_str("# TYPE apiserver_longrunning_requests gauge\n");
         let _ = writeln!(

@@ -21,7 +21,7 @@ use crate::conversion::Converters;
 use crate::core::{Closing, Core, ExtraMetrics};
 use crate::guard::Limits;
 use crate::registry::{DefinitionError, Registry, StrategicGroup};
-use crate::resource::{Address, Part, PatchKind, WriteOptions};
+use crate::resource::{Address, Embedded, Part, PatchKind, WriteOptions};
 use crate::status::ApiError;
 use crate::tls::{self, Pki, ServeError};
 use crate::webhook::Services;
@@ -37,6 +37,8 @@ const NAMESPACES: [&str; 3] = ["default", "kube-system", "vitistack-system"];
 pub struct Options {
     /// CustomResourceDefinitions that are applied at every start.
     pub crds: Vec<Value>,
+    /// CustomResourceDefinitions that were judged when the program was built.
+    pub embedded: Vec<Embedded>,
     /// The version of the program, as `/version` shows it.
     pub version: String,
     /// More text for `/metrics`.
@@ -106,7 +108,8 @@ impl ApiServer {
     /// When a definition is refused, or when the store does not take a write.
     pub async fn new(store: Store, options: Options) -> Result<Self, StartError> {
         let Options {
-            crds,
+            mut crds,
+            embedded,
             version,
             extra_metrics,
             services,
@@ -139,25 +142,41 @@ impl ApiServer {
         let core = Arc::new(core.asking(Admission::new(services)));
         core.registry.reload(&core.store);
         core.admission.reload(&core.store);
+        let definitions = core
+            .registry
+            .snapshot()
+            .find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+            .ok_or(StartError::Missing("CustomResourceDefinition"))?;
+        let prepare = |what: &str| {
+            let what = what.to_owned();
+            |source| StartError::Prepare { what, source }
+        };
+        let mut own: Vec<Value> = Vec::new();
+        for definition in &embedded {
+            own.push(definition.outline().map_err(prepare("definitions"))?);
+        }
+        own.extend(crds.iter().cloned());
         // Together, so that they share commits of the store.
         futures::try_join!(
             futures::future::try_join_all(NAMESPACES.map(|name| ensure_namespace(&core, name))),
             async {
-                rbac::ensure_policy(&core, &crds)
+                rbac::ensure_policy(&core, &own)
                     .await
-                    .map_err(|source| StartError::Prepare {
-                        what: "roles and bindings".into(),
-                        source,
-                    })
+                    .map_err(prepare("roles and bindings"))
             },
             async {
-                for definition in &crds {
-                    ensure_definition(&core, definition.clone()).await?;
+                core.install(&definitions, &embedded)
+                    .await
+                    .map_err(prepare("definitions"))?;
+                for definition in std::mem::take(&mut crds) {
+                    let what = format!("definition {}", meta::name(&definition));
+                    core.ensure_definition(&definitions, definition)
+                        .await
+                        .map_err(prepare(&what))?;
                 }
                 Ok(())
             },
         )?;
-        crate::schema::cel::forget();
         let background = tokio::spawn(background::run(core.clone()));
         Ok(Self {
             core,
@@ -275,29 +294,6 @@ async fn ensure_namespace(core: &Core, name: &str) -> Result<(), StartError> {
             source,
         }),
     }
-}
-
-async fn ensure_definition(core: &Core, mut definition: Value) -> Result<(), StartError> {
-    let kind = core
-        .registry
-        .snapshot()
-        .find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-        .ok_or(StartError::Missing("CustomResourceDefinition"))?;
-    meta::as_map(&mut definition).remove("status");
-    let name = meta::name(&definition).to_owned();
-    let at = Address {
-        kind,
-        namespace: String::new(),
-        name: name.clone(),
-    };
-    let options = WriteOptions::internal(MANAGER);
-    core.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
-        .await
-        .map(|_| ())
-        .map_err(|source| StartError::Prepare {
-            what: format!("definition {name}"),
-            source,
-        })
 }
 
 /// An [`ApiServer`] as a tower service, for one caller.

@@ -14,6 +14,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
     data_dir::{self, DataDir},
+    definitions,
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
@@ -77,10 +78,8 @@ impl ControlPlane {
         let metrics = Metrics::default();
         let server = {
             let metrics = metrics.clone();
-            let crds = machinist_api::crds::crds();
-            let crds: Result<Vec<_>, _> = crds.iter().map(serde_json::to_value).collect();
             let options = Options {
-                crds: crds.map_err(|e| failure::internal("could not encode the CRDs", e))?,
+                embedded: definitions::all().to_vec(),
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 signing_key: Some(signing_key),

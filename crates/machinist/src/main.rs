@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod control_plane;
 mod data_dir;
+mod definitions;
 mod downloads;
 mod drivers;
 mod failure;

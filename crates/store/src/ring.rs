@@ -24,6 +24,9 @@ pub(crate) struct Ring {
 /// How far apart the moments are; history is kept longer by this at most.
 const BETWEEN_MARKS: Duration = Duration::from_secs(5);
 
+/// How many changes are looked at one by one before they are searched.
+const FEW: usize = 4;
+
 impl Ring {
     pub(crate) fn new(changes: Vec<Change>, compacted: Revision, now: Instant) -> Self {
         let newest = changes.last().map_or(compacted, |change| change.revision);
@@ -56,7 +59,19 @@ impl Ring {
         revision: Revision,
     ) -> Result<impl Iterator<Item = &Change>, WatchError> {
         self.reaches(revision)?;
-        let first = self.changes.partition_point(|c| c.revision <= revision);
+        // Watches that keep up want the last few, which are found from the end.
+        let newer = |c: &&Change| c.revision > revision;
+        let few = self
+            .changes
+            .iter()
+            .rev()
+            .take(FEW)
+            .take_while(newer)
+            .count();
+        let first = match few {
+            FEW => self.changes.partition_point(|c| c.revision <= revision),
+            few => self.changes.len() - few,
+        };
         Ok(self.changes.range(first..))
     }
 
@@ -135,6 +150,17 @@ mod tests {
             created: Revision(1),
             revision: Revision(revision),
             previous: None,
+        }
+    }
+
+    #[test]
+    fn the_changes_after_a_revision_are_found_wherever_it_is() {
+        let changes: Vec<Change> = (1..=20).map(change).collect();
+        let ring = Ring::new(changes, Revision::ZERO, Instant::now());
+        for revision in 0..=21 {
+            let found = ring.after(Revision(revision)).unwrap();
+            let found: Vec<u64> = found.map(|c| c.revision.0).collect();
+            assert_eq!(found, (revision + 1..=20).collect::<Vec<_>>());
         }
     }
 

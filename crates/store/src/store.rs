@@ -1,6 +1,7 @@
 //! The store as its users hold it: reads from memory, writes through the writer, watches.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
@@ -28,6 +29,9 @@ pub struct Store {
 pub(crate) struct Shared {
     live: RwLock<Live>,
     uid: String,
+    /// The newest revision that may be looked for, so that a watch that has seen it need not
+    /// take the lock to learn that there is nothing new.
+    newest: AtomicU64,
 }
 
 impl Shared {
@@ -35,6 +39,16 @@ impl Shared {
     /// hide a half-made change.
     pub(crate) fn live(&self) -> RwLockReadGuard<'_, Live> {
         self.live.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The newest revision, or one that was the newest a moment ago.
+    pub(crate) fn newest(&self) -> Revision {
+        Revision(self.newest.load(Ordering::Acquire))
+    }
+
+    /// Lets watches look for a revision; before they are woken for it.
+    pub(crate) fn set_newest(&self, revision: Revision) {
+        self.newest.store(revision.0, Ordering::Release);
     }
 
     /// Only the writer thread changes the visible state.
@@ -69,6 +83,7 @@ impl Store {
         let (announce, newest) = watch::channel(loaded.revision);
         let shared = Arc::new(Shared {
             uid: loaded.uid.clone(),
+            newest: AtomicU64::new(loaded.revision.0),
             live: RwLock::new(Live::new(loaded)),
         });
         let writer = WriterHandle::start(shared.clone(), Box::new(backend), announce, options);

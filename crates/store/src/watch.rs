@@ -80,6 +80,9 @@ impl Watch {
 
     /// Looks at the next stretch of the ring; false when there is nothing left to look at.
     fn fill(&mut self) -> Result<bool, WatchError> {
+        if self.scanned >= self.shared.newest() {
+            return Ok(false);
+        }
         let live = self.shared.live();
         for change in live.ring.after(self.scanned)?.take(SCAN) {
             self.scanned = change.revision;

@@ -21,6 +21,7 @@ pub(super) struct Figure {
 pub(super) enum Unit {
     Seconds,
     Milliseconds,
+    Microseconds,
     Mebibytes,
     /// A rate: more is better.
     PerSecond,
@@ -104,6 +105,7 @@ impl fmt::Display for Unit {
         f.write_str(match self {
             Unit::Seconds => " s",
             Unit::Milliseconds => " ms",
+            Unit::Microseconds => " µs",
             Unit::Mebibytes => " MiB",
             Unit::PerSecond => "/s",
         })

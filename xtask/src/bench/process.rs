@@ -53,6 +53,21 @@ impl Process {
         self.child.id()
     }
 
+    /// The seconds that its threads were on a processor so far; those that ended are not counted.
+    pub(super) fn processor_time(&self) -> Result<f64> {
+        let threads = format!("/proc/{}/task", self.child.id());
+        let threads = fs::read_dir(threads).context("cannot read a program's threads")?;
+        let mut nanoseconds = 0.0;
+        for thread in threads {
+            let path = thread.context("cannot read a thread")?.path();
+            // A thread may end between the two looks.
+            let text = fs::read_to_string(path.join("schedstat")).unwrap_or_default();
+            let first = text.split(' ').next().unwrap_or_default();
+            nanoseconds += first.parse::<f64>().unwrap_or_default();
+        }
+        Ok(nanoseconds / 1e9)
+    }
+
     /// Asks the program to end and waits until it has.
     pub(super) async fn end(&mut self) -> Result<()> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);

@@ -382,6 +382,6 @@ fn patched(
     for field in ["apiVersion", "kind"] {
         crate::meta::copy_field(&mut patched, object, field);
     }
-    schema::default(&told.schema, &mut patched);
+    schema::default(told.schema(), &mut patched);
     Ok(Some(patched))
 }

@@ -1,11 +1,18 @@
 //! Who owns what, and what is on its way out, by key and UID.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
+use regex::bytes::Regex;
 use serde_json::Value;
 
 use crate::codec;
 use crate::meta;
+
+/// What an object has that matters here. Every value in the store is looked through at the start,
+/// so it is done by a search that takes many bytes at once. Without it all objects are read.
+static MATTERS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new("\"(?:ownerReferences|deletionTimestamp)\"").ok());
 
 /// What the background work wants to know of an object.
 #[derive(Debug, Default, PartialEq)]
@@ -36,9 +43,7 @@ pub(super) struct Index {
 impl Index {
     /// Takes note of an object; gives what was noted if it matters.
     pub(super) fn put(&mut self, key: &str, value: &[u8]) -> Option<&Facts> {
-        let matters =
-            contains(value, b"\"ownerReferences\"") || contains(value, b"\"deletionTimestamp\"");
-        if !matters {
+        if !MATTERS.as_ref().is_none_or(|words| words.is_match(value)) {
             self.forget(key);
             return None;
         }
@@ -132,8 +137,20 @@ fn owner_uids(object: &Value) -> Vec<String> {
         .collect()
 }
 
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack
-        .windows(needle.len())
-        .any(|window| window == needle)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_matters_is_noted() {
+        assert!(MATTERS.is_some());
+        let mut index = Index::default();
+        let owned = br#"{"metadata":{"ownerReferences":[{"uid":"u"}],"uid":"v"}}"#;
+        assert!(index.put("/a", owned).is_some_and(Facts::is_concerned));
+        assert_eq!(index.dependents_of("u"), ["/a"]);
+        let going = br#"{"metadata":{"deletionTimestamp":"now","uid":"v"}}"#;
+        assert!(index.put("/b", going).is_some_and(Facts::is_concerned));
+        assert!(index.put("/a", br#"{"metadata":{"uid":"v"}}"#).is_none());
+        assert!(index.dependents_of("u").is_empty());
+    }
 }

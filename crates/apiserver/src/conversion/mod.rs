@@ -111,9 +111,9 @@ impl Core {
             .await?
             .pop()
             .unwrap_or_default();
-        if let Some(schema) = kind.conversion.schemas.get(wanted) {
-            schema::prune(schema, &mut converted);
-            schema::default(schema, &mut converted);
+        if let Some(shape) = kind.conversion.shapes.get(wanted) {
+            schema::prune(shape.schema(), &mut converted);
+            schema::default(shape.schema(), &mut converted);
         }
         codec::encode_bounded(&converted)
     }

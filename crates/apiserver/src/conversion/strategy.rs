@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::meta;
-use crate::schema::Schema;
+use crate::registry::{Shapes, Spec};
 use crate::webhook::Target;
 
 /// Turns objects of a kind from one version into another, within the process.
@@ -57,8 +57,8 @@ pub(crate) struct Conversion {
     pub(crate) strategy: Strategy,
     /// Whether every stored object is of the storage version.
     pub(crate) uniform: bool,
-    /// The schema of every version, by `apiVersion`, whether it is served or not.
-    pub(crate) schemas: BTreeMap<String, Schema>,
+    /// The shape of every version, by `apiVersion`, whether it is served or not.
+    pub(crate) shapes: Shapes,
 }
 
 impl Default for Conversion {
@@ -66,7 +66,7 @@ impl Default for Conversion {
         Self {
             strategy: Strategy::None,
             uniform: true,
-            schemas: BTreeMap::new(),
+            shapes: Shapes::new(),
         }
     }
 }
@@ -74,28 +74,28 @@ impl Default for Conversion {
 impl Conversion {
     /// What a stored definition says.
     pub(crate) fn read(
-        definition: &Value,
-        schemas: BTreeMap<String, Schema>,
+        spec: &Spec,
+        status: &Value,
+        shapes: Shapes,
         converters: &Converters,
     ) -> Self {
-        let stored = meta::strings(definition.pointer("/status/storedVersions"));
+        let stored = meta::strings(status.get("storedVersions"));
         Self {
-            strategy: Strategy::read(&definition["spec"], converters),
+            strategy: Strategy::read(spec, converters),
             uniform: stored.len() <= 1,
-            schemas,
+            shapes,
         }
     }
 }
 
 impl Strategy {
-    fn read(spec: &Value, converters: &Converters) -> Self {
-        let conversion = &spec["conversion"];
+    fn read(spec: &Spec, converters: &Converters) -> Self {
+        let conversion = &spec.conversion;
         if conversion["strategy"] != "Webhook" {
             return Self::None;
         }
         let webhook = &conversion["webhook"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let name = (text(&spec["group"]), text(&spec["names"]["kind"]));
+        let name = (spec.group.clone(), spec.names.kind.clone());
         if let Some(converter) = converters.get(&name)
             && webhook["clientConfig"]["service"].is_object()
         {

@@ -10,6 +10,7 @@ use super::accept::media_types;
 use super::respond;
 use crate::openapi::{self, OpenApiKind};
 use crate::registry::{Document, Kind, Snapshot};
+use crate::schema::Schema;
 use crate::status::ApiError;
 
 /// Answers everything below `/openapi`.
@@ -46,9 +47,11 @@ pub(crate) fn answer(
         ["v3", "apis", group, version] => versioned(snapshot, group, version, headers),
         ["v2"] => {
             let whole = || {
-                let mut kinds = described(snapshot.kinds());
-                kinds.extend(reviews(snapshot));
-                openapi::v2_document(&kinds)
+                let kinds = snapshot.kinds().iter().map(|k| (k, k.shape.glance()));
+                let kinds: Vec<_> = kinds.collect();
+                let asked = asked(snapshot);
+                let kinds = kinds.iter().map(of_kind).chain(asked.iter().map(of_review));
+                openapi::v2_document(&kinds.collect::<Vec<_>>())
             };
             if protobuf {
                 let encoded = || openapi::v2_protobuf(&whole());
@@ -106,29 +109,35 @@ fn of_version(snapshot: &Snapshot, group: &str, version: &str) -> Document {
     let name = format!("openapi/v3/{}", openapi::group_version_path(group, version));
     snapshot.document(&name, || {
         let kinds = snapshot.in_version(group, version);
-        let mut kinds = described(&kinds);
-        kinds.extend(reviews(snapshot).filter(|k| k.group == group && k.version == version));
-        openapi::v3_document(&kinds)
+        let kinds: Vec<_> = kinds.iter().map(|k| (k, k.shape.glance())).collect();
+        let mut asked = asked(snapshot);
+        asked.retain(|(k, _)| k.group == group && k.version == version);
+        let kinds = kinds.iter().map(of_kind).chain(asked.iter().map(of_review));
+        openapi::v3_document(&kinds.collect::<Vec<_>>())
     })
 }
 
-/// The questions to the server, which can only be asked.
-fn reviews(snapshot: &Snapshot) -> impl Iterator<Item = OpenApiKind<'_>> {
+/// A kind with its schema, which is kept no longer than a document is made.
+type Described<'a> = (&'a Arc<Kind>, Arc<Schema>);
+
+/// The questions to the server.
+fn asked(snapshot: &Snapshot) -> Vec<Described<'_>> {
     let top = snapshot
         .reviews()
         .iter()
         .filter(|k| !k.plural.contains('/'));
-    top.map(|kind| OpenApiKind {
+    top.map(|k| (k, k.shape.glance())).collect()
+}
+
+/// A question can only be asked.
+fn of_review<'a>(described: &'a Described<'_>) -> OpenApiKind<'a> {
+    OpenApiKind {
         verbs: &["create"],
-        ..of_kind(kind)
-    })
+        ..of_kind(described)
+    }
 }
 
-fn described(kinds: &[Arc<Kind>]) -> Vec<OpenApiKind<'_>> {
-    kinds.iter().map(of_kind).collect()
-}
-
-fn of_kind(kind: &Arc<Kind>) -> OpenApiKind<'_> {
+fn of_kind<'a>((kind, schema): &'a Described<'_>) -> OpenApiKind<'a> {
     OpenApiKind {
         group: &kind.group,
         version: &kind.version,
@@ -136,7 +145,7 @@ fn of_kind(kind: &Arc<Kind>) -> OpenApiKind<'_> {
         plural: &kind.plural,
         singular: &kind.singular,
         namespaced: kind.namespaced,
-        schema: &kind.schema,
+        schema,
         status: kind.status,
         scale: kind.scale.is_some(),
         verbs: kind.verbs(),

@@ -74,7 +74,7 @@ impl<'a> Lists<'a> {
         Self {
             kind: &kind.kind,
             strategic: &kind.strategic,
-            schema: &kind.schema,
+            schema: kind.schema(),
         }
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::definition::{DefinitionError, Spec};
 use super::kind::Kind;
+use super::shape::Shape;
 use crate::conversion::Conversion;
 
 const DATA: &str = include_str!("builtin.json");
@@ -25,13 +26,22 @@ fn read(data: &str) -> Result<Vec<Arc<Kind>>, DefinitionError> {
     let specs: Vec<Value> = serde_json::from_str(data)?;
     let mut kinds = Vec::new();
     for spec in specs {
-        kinds.extend(Spec::of_builtin(&spec)?.kinds(true, false, Conversion::default())?);
+        let read = Spec::of_builtin(&spec)?;
+        let shapes = read.shapes(|at| {
+            let schema = spec["versions"][at].pointer("/schema/openAPIV3Schema");
+            Shape::of_builtin(schema)
+        });
+        kinds.extend(read.kinds(true, false, &shapes, Conversion::default())?);
     }
     Ok(kinds.into_iter().map(Arc::new).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use crate::schema::Schema;
+
     #[test]
     fn the_data_is_sound() {
         let kinds = super::kinds().unwrap();
@@ -46,6 +56,17 @@ mod tests {
             assert!(
                 names.iter().any(|n| n == expected),
                 "{expected} is missing from {names:?}"
+            );
+        }
+        for kind in kinds.iter().chain(&super::reviews().unwrap()) {
+            let empty = kind.schema() == &Schema::default();
+            let faults = kind.validator().validate(&json!("not an object"), None);
+            let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            // A schema that cannot be used says so of whatever it is shown.
+            assert!(
+                empty || faults.iter().all(|f| f.contains("must be of type object")),
+                "{} {faults:?}",
+                kind.qualified()
             );
         }
     }

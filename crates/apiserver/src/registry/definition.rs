@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::kind::{Hook, Kind, Scale, api_version};
+use super::shape::Shape;
 use super::strategic::Strategic;
 use crate::conversion::Conversion;
 use crate::schema::{Schema, SchemaError, Validator};
@@ -34,7 +35,8 @@ pub enum DefinitionError {
     Column(#[from] TableError),
 }
 
-/// The `spec` of a definition, as far as it is used.
+/// The `spec` of a definition, as far as it is used. Schemas are passed over: each is read when
+/// its kind is used.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spec {
@@ -42,6 +44,8 @@ pub(crate) struct Spec {
     pub(crate) names: Names,
     pub(crate) scope: String,
     pub(crate) versions: Vec<Version>,
+    #[serde(default)]
+    pub(crate) conversion: Value,
     #[serde(default)]
     rules: Rules,
 }
@@ -69,8 +73,6 @@ pub(crate) struct Version {
     deprecated: bool,
     deprecation_warning: Option<String>,
     #[serde(default)]
-    schema: VersionSchema,
-    #[serde(default)]
     subresources: Subresources,
     #[serde(default)]
     additional_printer_columns: Vec<Column>,
@@ -79,12 +81,6 @@ pub(crate) struct Version {
     /// Only in built-ins.
     #[serde(default)]
     renames: Vec<(String, String)>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct VersionSchema {
-    #[serde(rename = "openAPIV3Schema")]
-    open_api: Option<Schema>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -120,6 +116,9 @@ struct Rules {
     stored_api_version: Option<String>,
 }
 
+/// The shapes of the versions of a definition, by `apiVersion`.
+pub(crate) type Shapes = BTreeMap<String, Arc<Shape>>;
+
 impl Default for Rules {
     fn default() -> Self {
         Self {
@@ -136,14 +135,20 @@ impl Default for Rules {
 
 impl Spec {
     /// Reads the spec of a definition of a user.
-    pub(crate) fn of_user(spec: &Value) -> Result<Self, DefinitionError> {
-        let mut spec = Self::deserialize(spec)?;
-        spec.rules = Rules::default();
-        for version in &mut spec.versions {
+    pub(crate) fn of_user<'a>(
+        spec: impl serde::Deserializer<'a, Error = serde_json::Error>,
+    ) -> Result<Self, DefinitionError> {
+        Ok(Self::deserialize(spec)?.into_users())
+    }
+
+    /// The same without what only a built-in may say.
+    pub(super) fn into_users(mut self) -> Self {
+        self.rules = Rules::default();
+        for version in &mut self.versions {
             version.renames.clear();
         }
-        spec.names.complete();
-        Ok(spec)
+        self.names.complete();
+        self
     }
 
     /// Reads a built-in.
@@ -153,13 +158,11 @@ impl Spec {
         Ok(spec)
     }
 
-    /// The schemas of all versions, by `apiVersion`.
-    pub(super) fn schemas(&self) -> BTreeMap<String, Schema> {
+    /// The shapes of all versions, by `apiVersion`; `shape` makes that of the version at a place.
+    pub(super) fn shapes(&self, shape: impl Fn(usize) -> Shape) -> Shapes {
+        let all = self.versions.iter().enumerate();
         let named = |version: &Version| api_version(&self.group, &version.name);
-        let schema = |version: &Version| version.schema.open_api.clone().unwrap_or_default();
-        self.versions
-            .iter()
-            .map(|v| (named(v), schema(v)))
+        all.map(|(at, version)| (named(version), Arc::new(shape(at))))
             .collect()
     }
 
@@ -168,6 +171,7 @@ impl Spec {
         self,
         builtin: bool,
         terminating: bool,
+        shapes: &Shapes,
         conversion: Conversion,
     ) -> Result<Vec<Kind>, DefinitionError> {
         let mut stored = self.versions.iter().filter(|v| v.storage);
@@ -180,6 +184,7 @@ impl Spec {
             names,
             scope,
             versions,
+            conversion: _,
             rules,
         } = self;
         let prefix = rules.prefix.unwrap_or_else(|| {
@@ -192,12 +197,7 @@ impl Spec {
         let conversion = Arc::new(conversion);
         let mut kinds = Vec::new();
         for version in versions.into_iter().filter(|v| v.served) {
-            let schema = version.schema.open_api.unwrap_or_default();
-            let validator =
-                Validator::new(schema.clone()).map_err(|source| DefinitionError::Schema {
-                    version: version.name.clone(),
-                    source,
-                })?;
+            let shape = shapes.get(&api_version(&group, &version.name)).cloned();
             let deprecation = version.deprecated.then(|| {
                 version.deprecation_warning.unwrap_or_else(|| {
                     format!("{}/{} {} is deprecated", group, version.name, names.kind)
@@ -213,8 +213,7 @@ impl Spec {
                 short_names: names.short_names.clone(),
                 categories: names.categories.clone(),
                 namespaced: scope == "Namespaced",
-                schema,
-                validator,
+                shape: shape.unwrap_or_default(),
                 status: version.subresources.status.is_some(),
                 scale: version.subresources.scale.map(|s| Scale {
                     spec_replicas: s.spec_replicas_path,
@@ -253,6 +252,20 @@ impl Spec {
         }
         Ok(kinds)
     }
+}
+
+/// Tries every schema of a definition as its kinds would use it.
+pub(crate) fn try_schemas(spec: &Value) -> Result<(), DefinitionError> {
+    for version in spec["versions"].as_array().into_iter().flatten() {
+        let schema = version.pointer("/schema/openAPIV3Schema");
+        Schema::from_value(schema.unwrap_or(&Value::Null))
+            .and_then(|schema| Validator::new(Arc::new(schema)))
+            .map_err(|source| DefinitionError::Schema {
+                version: version["name"].as_str().unwrap_or_default().to_owned(),
+                source,
+            })?;
+    }
+    Ok(())
 }
 
 impl Names {

@@ -8,6 +8,7 @@ use machinist_store::Entry;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::shape::Shape;
 use super::strategic::Strategic;
 use crate::conversion::Conversion;
 use crate::meta;
@@ -36,9 +37,7 @@ pub struct Kind {
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
     /// The shape of its objects.
-    pub schema: Schema,
-    /// The schema, made ready to judge objects.
-    pub validator: Validator,
+    pub shape: Arc<Shape>,
     /// Whether `status` is written apart from the rest.
     pub status: bool,
     /// Where the replicas are, if the kind scales.
@@ -129,6 +128,16 @@ impl Kind {
         api_version(&self.group, &self.version)
     }
 
+    /// What its objects look like.
+    pub fn schema(&self) -> &Schema {
+        self.shape.schema()
+    }
+
+    /// What judges its objects.
+    pub fn validator(&self) -> &Validator {
+        self.shape.validator()
+    }
+
     /// What discovery says of the stored version, so that clients see when it changes: the first
     /// eight bytes of a digest of its name.
     pub(crate) fn storage_version_hash(&self) -> String {
@@ -164,13 +173,18 @@ impl Kind {
 
     /// Gives an object that was written under an older schema the form of this one.
     pub(crate) fn reshape(&self, object: &mut Value) {
-        schema::prune(&self.schema, object);
-        schema::default(&self.schema, object);
+        schema::prune(self.schema(), object);
+        schema::default(self.schema(), object);
     }
 
     /// Whether this is the version that is stored, under the same names.
     pub(crate) fn is_stored_form(&self) -> bool {
-        self.renames.is_empty() && self.stored_api_version == self.api_version()
+        // Asked for every event of every watch, so nothing is put together for it.
+        let (group, version) = match self.stored_api_version.split_once('/') {
+            Some((group, version)) => (group, version),
+            None => ("", self.stored_api_version.as_str()),
+        };
+        self.renames.is_empty() && self.group == group && self.version == version
     }
 
     /// Whether whatever lies in the store is what this version serves, byte for byte.

@@ -7,6 +7,7 @@
 mod builtin;
 mod definition;
 mod kind;
+mod shape;
 mod snapshot;
 mod strategic;
 
@@ -14,17 +15,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use machinist_store::{Entry, Revision, Store};
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::watch;
 
 pub use definition::DefinitionError;
-pub(crate) use definition::{Names, Spec};
+pub(crate) use definition::{Names, Shapes, Spec, try_schemas};
 pub use kind::{Hook, Kind, Scale};
 pub(crate) use kind::{SCHEME, api_version};
+pub use shape::Shape;
 pub(crate) use snapshot::{Document, Snapshot};
 pub use strategic::{Strategic, StrategicGroup};
 
 use crate::conversion::{Conversion, Converters};
-use crate::{codec, meta};
+use crate::meta;
 
 /// Where definitions lie in the store.
 pub(crate) const DEFINITIONS: &str = "/apiextensions.k8s.io/customresourcedefinitions/";
@@ -102,44 +106,74 @@ impl Registry {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// Makes those who wait for changes look around, though nothing has changed here.
+    pub(crate) fn nudge(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Sees every change of the registry from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 }
 
+/// A stored definition, without its schemas.
+#[derive(Deserialize)]
+struct Stored {
+    metadata: Value,
+    spec: Spec,
+    #[serde(default)]
+    status: Value,
+}
+
 /// The kinds of a definition; `before` are those of the definition as it was.
 fn compile(entry: &Entry, before: &[Arc<Kind>], registry: &Registry) -> Vec<Arc<Kind>> {
-    let object = codec::decode_value(&entry.value);
-    if !is_established(&object) {
-        return Vec::new();
-    }
-    let kinds = Spec::of_user(&object["spec"]).and_then(|spec| {
-        let conversion = Conversion::read(&object, spec.schemas(), &registry.converters);
-        spec.kinds(false, meta::is_deleting(&object), conversion)
-    });
-    match kinds {
-        Ok(mut kinds) => {
-            for kind in &mut kinds {
-                let same = |k: &&Arc<Kind>| k.version == kind.version && k.schema == kind.schema;
-                let since = before.iter().find(same).map(|k| k.schema_since);
-                // The first generation has shaped everything that there is.
-                let first = meta::generation(&object) <= 1;
-                kind.strategic = StrategicGroup::choose(&registry.strategic, &kind.group);
-                kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
-            }
-            kinds.into_iter().map(Arc::new).collect()
-        }
+    match kinds_of(entry, before, registry) {
+        Ok(kinds) => kinds.into_iter().map(Arc::new).collect(),
         Err(error) => {
             // Admission refuses such a definition, so only an older server can have stored it.
-            tracing::error!(definition = meta::name(&object), %error, "a stored definition cannot be served");
+            tracing::error!(definition = &*entry.key, %error, "a stored definition cannot be served");
             Vec::new()
         }
     }
 }
 
+fn kinds_of(
+    entry: &Entry,
+    before: &[Arc<Kind>],
+    registry: &Registry,
+) -> Result<Vec<Kind>, DefinitionError> {
+    let Stored {
+        metadata,
+        spec,
+        status,
+    } = serde_json::from_slice(&entry.value)?;
+    let object = serde_json::json!({ "metadata": metadata, "status": status });
+    if !is_established(&object) {
+        return Ok(Vec::new());
+    }
+    let spec = spec.into_users();
+    let shapes = spec.shapes(|at| Shape::of_definition(&entry.value, at));
+    let conversion = Conversion::read(
+        &spec,
+        &object["status"],
+        shapes.clone(),
+        &registry.converters,
+    );
+    let mut kinds = spec.kinds(false, meta::is_deleting(&object), &shapes, conversion)?;
+    // The first generation has shaped everything that there is.
+    let first = meta::generation(&object) <= 1;
+    for kind in &mut kinds {
+        let same = |k: &&Arc<Kind>| k.version == kind.version && k.shape.is_same(&kind.shape);
+        let since = before.iter().find(same).map(|k| k.schema_since);
+        kind.strategic = StrategicGroup::choose(&registry.strategic, &kind.group);
+        kind.schema_since = since.unwrap_or(if first { 0 } else { entry.modified.0 });
+    }
+    Ok(kinds)
+}
+
 /// Whether the names of a definition are its own, so that its kind is served.
-pub(crate) fn is_established(definition: &serde_json::Value) -> bool {
+pub(crate) fn is_established(definition: &Value) -> bool {
     let conditions = definition
         .pointer("/status/conditions")
         .and_then(|c| c.as_array());

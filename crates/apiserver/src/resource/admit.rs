@@ -169,7 +169,7 @@ pub(super) fn shape(
 ) -> Result<Vec<String>, ApiError> {
     let warnings = prune(kind, object, options)?;
     metadata::drop_empty(object);
-    schema::default(&kind.schema, object);
+    schema::default(kind.schema(), object);
     Ok(warnings)
 }
 
@@ -214,7 +214,7 @@ fn strict(complaints: &[String]) -> String {
 fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<String> {
     let mut complaints = options.complaints.clone();
     let mut unknown = metadata::prune(object);
-    let mut of_schema = schema::prune(&kind.schema, object);
+    let mut of_schema = schema::prune(kind.schema(), object);
     of_schema.sort();
     unknown.extend(of_schema);
     complaints.extend(
@@ -239,7 +239,7 @@ pub(super) fn keep_managers(object: &mut Value, before: &Value, notes: &Notes) {
 /// Refuses to apply what the schema does not know: nobody could own it.
 pub(super) fn check_declared(at: &Address, applied: &mut Value) -> Result<(), ApiError> {
     let mut unknown = metadata::prune(applied);
-    unknown.extend(schema::prune(&at.kind.schema, applied));
+    unknown.extend(schema::prune(at.kind.schema(), applied));
     unknown.sort();
     if unknown.is_empty() {
         return Ok(());
@@ -289,7 +289,7 @@ pub(super) fn validate(
         causes.extend(another_type(kind, object));
     }
     let found = hook::validate(core, kind, object, live);
-    let errors = kind.validator.validate(object, live);
+    let errors = kind.validator().validate(object, live);
     // What a hook found is not said again when the schema says the same.
     let mut errors: Vec<Cause> = errors
         .iter()
@@ -306,7 +306,7 @@ pub(super) fn validate(
         let last = last.unwrap_or(errors.len());
         errors.splice(last..last, scale::faults(paths, object));
     }
-    if blocked && kind.validator.has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
+    if blocked && kind.validator().has_rules() && !errors.iter().any(|e| e.field == NOWHERE) {
         let why = format!("Invalid value: null: {UNCHECKED}");
         errors.push(Cause::new("FieldValueInvalid", NOWHERE, why));
     }

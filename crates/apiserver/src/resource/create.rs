@@ -64,11 +64,11 @@ impl Core {
             if kind.status {
                 meta::as_map(&mut object).remove("status");
                 // A status that nobody may send can still have a default: what readers see first.
-                schema::default(&kind.schema, &mut object);
+                schema::default(kind.schema(), &mut object);
             }
             hook::prepare(self, kind, &mut object, None, Part::Main);
             hook::check_caller(self, kind, &object, None, &options.caller)?;
-            admit::validate(self, kind, &object, None, Part::Main)?;
+            self.judge(kind, &object, None, Part::Main)?;
             if !untracked {
                 // The caller was let in to patch; that the object is new is known only now.
                 let action = super::action(kind, namespace, meta::name(&object), "create");
@@ -129,7 +129,7 @@ impl Core {
         untracked: bool,
     ) -> Result<(Value, Vec<String>), ApiError> {
         wipe(&mut body);
-        let warnings = admit::shape(kind, &mut body, options)?;
+        let warnings = self.shape(kind, &mut body, options)?;
         hook::prepare(self, kind, &mut body, None, Part::Main);
         if untracked {
             body = track(kind, Part::Main, None, body, options);
@@ -196,7 +196,7 @@ fn wipe(object: &mut Value) {
 }
 
 /// Gives a new object its identity; says whether its name was drawn.
-fn begin(kind: &Kind, object: &mut Value) -> bool {
+pub(super) fn begin(kind: &Kind, object: &mut Value) -> bool {
     wipe(object);
     let metadata = meta::metadata_mut(object);
     metadata.insert("uid".into(), uuid::Uuid::new_v4().to_string().into());

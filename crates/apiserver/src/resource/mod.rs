@@ -5,9 +5,11 @@
 //! `metadata` and `hook`.
 
 mod admit;
+mod counted;
 mod create;
 mod delete;
 mod hook;
+mod install;
 mod metadata;
 pub(crate) mod names;
 mod patch;
@@ -23,6 +25,7 @@ use serde_json::{Value, json};
 
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
 pub(crate) use hook::DEFINITION_FINALIZER;
+pub use install::Embedded;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch};
 pub(crate) use review::asked;
@@ -204,7 +207,7 @@ fn unowned(kind: &Kind, part: Part) -> Set {
         Part::Main | Part::Finalize if kind.status => Set::of_fields([["status"].as_slice()]),
         Part::Status => {
             let fields: Vec<[&str; 1]> = kind
-                .schema
+                .schema()
                 .properties
                 .keys()
                 .map(String::as_str)
@@ -238,12 +241,12 @@ fn track(
     // What every object of a typed kind has from the start, nobody came to own by creating one.
     let blank = (kind.builtin && live.is_none()).then(|| {
         let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
-        crate::schema::default(&kind.schema, &mut blank);
+        crate::schema::default(kind.schema(), &mut blank);
         blank
     });
     let live = live.or(blank.as_ref());
     let mut fallback = new.clone();
-    match apply::track_update(&kind.schema, live, new, &manager, &unowned(kind, part)) {
+    match apply::track_update(kind.schema(), live, new, &manager, &unowned(kind, part)) {
         Ok(tracked) => tracked,
         Err(error) => {
             // An old object that no longer fits its schema can still be updated; who owned what

@@ -97,7 +97,7 @@ impl Core {
                 metadata.remove("namespace");
             }
             apply::apply(
-                &at.kind.schema,
+                at.kind.schema(),
                 live,
                 &stated,
                 &manager,

@@ -22,7 +22,7 @@ pub(super) fn misread(kind: &Kind, object: &Value) -> Option<String> {
     fields
         .filter(|(name, _)| *name != "metadata")
         .find_map(|(name, value)| {
-            let schema = kind.schema.properties.get(name)?;
+            let schema = kind.schema().properties.get(name)?;
             at.path.clone_from(name);
             walk(schema, value, &at)
         })

@@ -148,7 +148,7 @@ impl Core {
         if meta::uid(&object).is_empty() {
             meta::copy(&mut object, live, "uid");
         }
-        let warnings = admit::shape(kind, &mut object, options)?;
+        let warnings = self.shape(kind, &mut object, options)?;
         match part {
             Part::Main | Part::Scale | Part::Finalize => {
                 if kind.status {
@@ -199,7 +199,7 @@ impl Core {
             let next = meta::generation(live) + 1;
             meta::metadata_mut(object).insert("generation".into(), next.into());
         }
-        admit::validate(self, kind, object, Some(live), part)
+        self.judge(kind, object, Some(live), part)
     }
 
     /// Shows a changed object to the mutating webhooks; gives what they made of it, if anything.

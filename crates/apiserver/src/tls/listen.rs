@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use super::connection::{self, Failure};
@@ -78,7 +78,10 @@ pub(crate) async fn serve(
         tls: TlsAcceptor::from(pki.server_config(address, &trust)?),
         trust: Arc::new(trust),
     };
-    let closing = tokio::sync::watch::Sender::new(false);
+    let closing = Doorkeeper {
+        server: server.clone(),
+        closing: watch::Sender::new(false),
+    };
     let most = server.limits().connections;
     let slots = Arc::new(Semaphore::new(most));
     let mut shutdown = std::pin::pin!(shutdown);
@@ -101,7 +104,7 @@ pub(crate) async fn serve(
             },
         };
         let (server, acceptor) = (server.clone(), acceptor.clone());
-        let closing = Closing(closing.subscribe());
+        let closing = Closing(closing.closing.subscribe());
         tokio::spawn(async move {
             let _slot = slot;
             if let Err(error) = accept(&server, &acceptor, stream, closing).await {
@@ -110,12 +113,25 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    closing.send_replace(true);
+    drop(closing);
     let all = slots.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     if tokio::time::timeout(FAREWELL, all).await.is_err() {
         tracing::warn!("some connections did not end in time and were cut");
     }
     Ok(())
+}
+
+/// Tells connections and watches that the listener is gone, however it went.
+struct Doorkeeper {
+    server: ApiServer,
+    closing: watch::Sender<bool>,
+}
+
+impl Drop for Doorkeeper {
+    fn drop(&mut self) {
+        self.closing.send_replace(true);
+        self.server.core().registry.nudge();
+    }
 }
 
 /// What a new connection goes through.

@@ -19,7 +19,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use machinist_store::{Entry, Event, Revision, Watch, WatchError};
 use tokio::time::{Instant, Sleep};
 
-use crate::core::Core;
+use crate::core::{Closing, Core};
 use crate::http::{Call, Query, View};
 use crate::registry::Kind;
 use crate::selector::Selector;
@@ -82,6 +82,9 @@ pub(crate) fn start(
         }
     };
     let deadline = Instant::now() + timeout(query);
+    let changes = core.registry.changes();
+    let ending = call.closing.as_ref().is_some_and(Closing::is_closed) || core.is_stopped();
+    let watch = watch.filter(|_| !ending);
     let stream = Stream {
         bookmark: announce
             .then(|| watch.as_ref().map(Watch::progress))
@@ -89,8 +92,8 @@ pub(crate) fn start(
         deadline,
         timer: Box::pin(tokio::time::sleep_until(next_time(bookmarks, deadline))),
         bookmarks,
-        stopped: Box::pin(stopped(call)),
-        changes: core.registry.changes(),
+        closing: call.closing.clone(),
+        changes,
         open: Open::new(core.clone()),
         initial,
         pending,
@@ -115,23 +118,6 @@ fn next_time(bookmarks: bool, deadline: Instant) -> Instant {
     match bookmarks {
         true => deadline.min(Instant::now() + BOOKMARK_EVERY),
         false => deadline,
-    }
-}
-
-/// Resolves when the server stops, or the listener by which the call came.
-fn stopped(call: &Call) -> impl Future<Output = ()> + Send + 'static {
-    let stopped = call.core.stopped();
-    let closing = call.closing.clone();
-    async move {
-        match closing {
-            Some(closing) => {
-                tokio::select! {
-                    () = stopped => {}
-                    () = closing.closed() => {}
-                }
-            }
-            None => stopped.await,
-        }
     }
 }
 
@@ -226,8 +212,10 @@ struct Stream {
     /// The next bookmark, or the end. It is set anew when it has rung and not for each event,
     /// since all watches share the clock behind it.
     timer: Pin<Box<Sleep>>,
-    stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// The changes of the registry: a watch ends with its kind.
+    /// The way by which the call came.
+    closing: Option<Closing>,
+    /// The changes of the registry, and nudges: a watch ends with its kind, its listener and its
+    /// server. It waits for all of these in one place, since it is woken for every write.
     changes: tokio::sync::watch::Receiver<u64>,
     open: Open,
 }
@@ -235,7 +223,7 @@ struct Stream {
 impl Stream {
     /// Tells the client of events.
     async fn tell(&mut self, events: Vec<Event>) {
-        let core = self.open.0.clone();
+        let core = &self.open.0;
         match core.present_events(self.writer.kind(), events).await {
             Ok(events) => {
                 let piece = self.writer.events(&core.lines, &events);
@@ -282,8 +270,12 @@ impl Stream {
             let watch = self.watch.as_mut()?;
             tokio::select! {
                 biased;
-                () = &mut self.stopped => self.watch = None,
                 changed = self.changes.changed() => {
+                    let closing = self.closing.as_ref().is_some_and(Closing::is_closed);
+                    if closing || self.open.0.is_stopped() {
+                        self.watch = None;
+                        continue;
+                    }
                     // What was written before the end of the kind is still told.
                     let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
                     if ended {

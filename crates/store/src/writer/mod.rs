@@ -225,6 +225,7 @@ impl Writer {
             }
             let revision = batch.revision;
             let trimmed = self.shared.live_mut().apply(batch, now);
+            self.shared.set_newest(revision);
             self.announce.send_replace(revision);
             drop(trimmed);
         }

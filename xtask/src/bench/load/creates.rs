@@ -112,7 +112,7 @@ pub(super) async fn create(server: &mut Server, count: usize) -> Result<f64> {
 }
 
 /// Milliseconds of creates one after the other.
-async fn one_by_one(server: &mut Server) -> Result<Vec<f64>> {
+pub(super) async fn one_by_one(server: &mut Server) -> Result<Vec<f64>> {
     let mut connection = server.door.connect().await?;
     let mut times = Vec::with_capacity(ALONE);
     for number in server.created..server.created + ALONE {

@@ -3,6 +3,7 @@
 //! One Machinist (store and API, without engine) and one kube-apiserver with etcd run side by
 //! side; they are asked in turns, by the same client. Both sync every write to the same disk.
 
+mod admission;
 mod creates;
 mod fan_out;
 mod lists;
@@ -16,7 +17,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use super::{figure::Figure, memory, process::Tools};
-use server::Pair;
+use server::{Pair, Server};
 
 /// How many machines the lists, the watches and the memory are measured with.
 const MACHINES: usize = 10_000;
@@ -28,6 +29,8 @@ pub(crate) enum Part {
     Start,
     /// From apply to the QEMU process
     Overhead,
+    /// Judging one machine, on Machinist alone
+    Admission,
     /// Creates a second and their latency
     Creates,
     /// Memory with 10,000 machines and 100 watchers
@@ -49,8 +52,13 @@ pub(super) async fn measure(
 ) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let parts = [Part::Creates, Part::Memory, Part::Lists, Part::Watches];
-    if cfg!(debug_assertions) && (wanted(Part::Many) || parts.into_iter().any(&wanted)) {
+    let alone = [Part::Admission, Part::Many];
+    if cfg!(debug_assertions) && alone.into_iter().chain(parts).any(&wanted) {
         bail!("a client that is not optimised would be measured: run this as `make bench`");
+    }
+    if wanted(Part::Admission) {
+        let mut server = Server::machinist(tools, &home.join("admission")).await?;
+        figures.push(admission::measure(&mut server, rounds).await?);
     }
     if parts.into_iter().any(&wanted) {
         let mut pair = Pair::start(tools, home).await?;
@@ -66,7 +74,7 @@ pub(super) async fn measure(
             figures.extend(lists::measure(&mut pair, rounds).await?);
         }
         if wanted(Part::Watches) {
-            figures.push(fan_out::measure(&mut pair, rounds).await?);
+            figures.extend(fan_out::measure(&mut pair, rounds).await?);
         }
     }
     if wanted(Part::Many) {

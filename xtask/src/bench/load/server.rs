@@ -70,6 +70,12 @@ impl Server {
         })
     }
 
+    /// The seconds that its programs have spent on a processor.
+    pub(super) fn processor_time(&mut self) -> Result<f64> {
+        let processes = self.processes();
+        processes.iter().map(|p| p.processor_time()).sum()
+    }
+
     pub(super) fn processes(&mut self) -> Vec<&mut Process> {
         match &mut self.programs {
             Programs::Machinist(machinist) => vec![&mut machinist.process],

@@ -2,7 +2,9 @@
 //!
 //! There is one algorithm, so that a token cannot choose how it is verified.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -38,10 +40,17 @@ pub enum KeyError {
     Random,
 }
 
+/// How many tokens are remembered as ours; with more, all are forgotten.
+const REMEMBERED: usize = 1024;
+
 /// A key that signs tokens of ServiceAccounts.
 pub struct SigningKey {
     pair: EcdsaKeyPair,
     id: String,
+    /// Digests of tokens that this key has signed. A signature that was good stays good, and
+    /// looking at one again costs more than the rest of a small request. Whatever else makes a
+    /// token good or bad is looked up each time.
+    known: Mutex<HashSet<[u8; 32]>>,
 }
 
 impl fmt::Debug for SigningKey {
@@ -81,7 +90,11 @@ impl SigningKey {
         digest.update(PUBLIC_KEY_HEAD);
         digest.update(pair.public_key().as_ref());
         let id = URL_SAFE_NO_PAD.encode(digest.finalize());
-        Ok(Self { pair, id })
+        Ok(Self {
+            pair,
+            id,
+            known: Mutex::default(),
+        })
     }
 
     /// The public key in the form of a key set.
@@ -117,13 +130,30 @@ impl SigningKey {
 
     /// Whether this key signed a token.
     pub(crate) fn signed(&self, token: &Unverified<'_>) -> bool {
+        let ours = token.header["kid"].is_null() || token.header["kid"] == self.id.as_str();
+        if !ours || token.header["alg"] != ALGORITHM {
+            return false;
+        }
+        let mut digest = Sha256::new();
+        digest.update(token.signed);
+        // No signed part has a dot at its end, so this cannot be the digest of another token.
+        digest.update(".");
+        digest.update(&token.signature);
+        let digest: [u8; 32] = digest.finalize().into();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().contains(&digest) {
+            return true;
+        }
         let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, self.pair.public_key().as_ref());
-        let known = token.header["kid"].is_null() || token.header["kid"] == self.id.as_str();
-        known
-            && token.header["alg"] == ALGORITHM
-            && key
-                .verify(token.signed.as_bytes(), &token.signature)
-                .is_ok()
+        let signed = key.verify(token.signed.as_bytes(), &token.signature);
+        if signed.is_ok() {
+            let mut known = known();
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(digest);
+        }
+        signed.is_ok()
     }
 }
 
@@ -168,6 +198,9 @@ mod tests {
         let header = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let good = |token: &str| Unverified::parse(token).map(|t| key.signed(&t));
         assert_eq!(good(&token), Some(true));
+        // What is remembered of a token is of no use to any other.
+        assert_eq!(good(&token), Some(true));
+        assert_eq!(key.known.lock().unwrap().len(), 1);
         assert!(!other.signed(&Unverified::parse(&token).unwrap()));
         let changed = header(json!({"sub": "you"}));
         assert_eq!(
@@ -196,6 +229,11 @@ mod tests {
         ] {
             assert_eq!(good(garbage), None, "{garbage}");
         }
+        assert_eq!(
+            key.known.lock().unwrap().len(),
+            1,
+            "what is bad is not kept"
+        );
     }
 
     #[test]

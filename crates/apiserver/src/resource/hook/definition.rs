@@ -6,7 +6,8 @@ use super::super::Part;
 use crate::conversion::{self, Conversion};
 use crate::core::Core;
 use crate::meta;
-use crate::registry::{Names, Spec, is_established};
+use crate::registry::{DefinitionError, Names, Shapes, Spec, is_established, try_schemas};
+use crate::schema::cel;
 use crate::status::Cause;
 
 /// Keeps a definition until its objects are gone.
@@ -201,13 +202,22 @@ pub(super) fn validate(_core: &Core, object: &Value, live: Option<&Value>) -> Ve
         }
     }
     if causes.is_empty()
-        && let Err(error) = Spec::of_user(&object["spec"])
-            .and_then(|spec| spec.kinds(false, false, Conversion::default()))
+        && let Err(error) = try_kinds(&object["spec"])
     {
         let source = std::error::Error::source(&error).map(ToString::to_string);
         let why = format!("{error}: {}", source.unwrap_or_default());
         causes.push(Cause::invalid("spec", "\"\"", &why));
     }
     causes.extend(conversion::validate_stored(object));
+    // The rules were read more than once, and will not be again until somebody uses the kind.
+    cel::forget();
     causes
+}
+
+/// Makes of a definition what would be served, so that whatever cannot be is refused now.
+fn try_kinds(spec: &Value) -> Result<(), DefinitionError> {
+    try_schemas(spec)?;
+    Spec::of_user(spec)?
+        .kinds(false, false, &Shapes::new(), Conversion::default())
+        .map(|_| ())
 }

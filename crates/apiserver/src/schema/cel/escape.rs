@@ -37,6 +37,10 @@ pub(super) fn escape(name: &str) -> Option<String> {
     if !name.chars().all(is_allowed) {
         return None;
     }
+    // Nearly every name is one already.
+    if !name.contains("__") && !name.contains(['.', '-', '/']) {
+        return Some(name.to_owned());
+    }
     Some(
         name.replace("__", "\0")
             .replace('.', "__dot__")

@@ -8,7 +8,7 @@ use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{Compiled, CompiledRule, RuleNode, cost, steps};
+use super::{Compiled, CompiledRule, RuleNode, cost, pattern, steps};
 use crate::schema::text::child_path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
@@ -26,6 +26,7 @@ pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
         Ok::<_, ExecutionError>(text(type_name(&value)))
     });
     cost::register(&mut library);
+    pattern::register(&mut library);
     steps::register(&mut library);
     for name in TYPE_NAMES {
         library.add_variable_from_value(name, text(name));
@@ -202,6 +203,10 @@ impl RuleNode {
     }
 
     fn run(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
+        // What only compares with an old value says nothing of a new object.
+        if self.rules.iter().all(|rule| rule.is_idle(place)) {
+            return;
+        }
         let mut plain = LIBRARY.new_inner_scope();
         let convert = |value| to_cel(value, place.schema, place.whole_object);
         plain.add_variable_from_value("self", convert(place.value));
@@ -212,13 +217,16 @@ impl RuleNode {
         if let Some(old) = &old {
             plain.add_variable_from_value("oldSelf", old.clone());
         }
+        let is_optional = |rule: &CompiledRule| rule.rule.optional_old_self == Some(true);
         let mut optional = plain.new_inner_scope();
-        let old_self = old.map_or_else(OptionalValue::none, OptionalValue::of);
-        optional.add_variable_from_value("oldSelf", cel::Value::Opaque(Arc::new(old_self)));
+        if self.rules.iter().any(is_optional) {
+            let old_self = old.map_or_else(OptionalValue::none, OptionalValue::of);
+            optional.add_variable_from_value("oldSelf", cel::Value::Opaque(Arc::new(old_self)));
+        }
 
         for compiled in &self.rules {
-            let is_optional = compiled.rule.optional_old_self == Some(true);
-            if compiled.uses_old_self && place.old.is_none() && !is_optional {
+            let is_optional = is_optional(compiled);
+            if compiled.is_idle(place) {
                 continue;
             }
             let scope = if is_optional { &optional } else { &plain };
@@ -244,6 +252,11 @@ impl<'a> Place<'a> {
 }
 
 impl CompiledRule {
+    /// Whether the rule compares with an old value where there is none.
+    fn is_idle(&self, place: Place<'_>) -> bool {
+        self.uses_old_self && place.old.is_none() && self.rule.optional_old_self != Some(true)
+    }
+
     fn needs_old(&self) -> bool {
         self.uses_old_self || self.message.as_ref().is_some_and(|m| m.uses_old_self)
     }

@@ -18,6 +18,7 @@ mod expression;
 mod field_path;
 mod macros;
 mod optional;
+mod pattern;
 mod prices;
 mod scope;
 mod size;

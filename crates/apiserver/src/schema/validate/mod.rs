@@ -12,6 +12,7 @@ mod types;
 mod value;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::Value;
@@ -35,9 +36,11 @@ pub struct Verdict {
 /// A schema with its patterns and CEL rules compiled, ready to judge many objects.
 #[derive(Debug)]
 pub struct Validator {
-    schema: Schema,
+    schema: Arc<Schema>,
     patterns: Patterns,
     rules: Option<RuleNode>,
+    /// Why every object is refused, if the schema cannot be used.
+    unusable: Option<String>,
 }
 
 impl Validator {
@@ -45,7 +48,8 @@ impl Validator {
     ///
     /// # Errors
     /// When a pattern or a rule does not compile, naming the node and the text.
-    pub fn new(schema: Schema) -> Result<Self, SchemaError> {
+    pub fn new(schema: impl Into<Arc<Schema>>) -> Result<Self, SchemaError> {
+        let schema = schema.into();
         let mut patterns = Patterns::new();
         compile_patterns(&schema, "", &mut patterns)?;
         let rules = RuleNode::compile(&schema)?;
@@ -53,7 +57,18 @@ impl Validator {
             schema,
             patterns,
             rules,
+            unusable: None,
         })
+    }
+
+    /// A validator that refuses every object, for a schema that cannot be used.
+    pub(crate) fn refusing(schema: Arc<Schema>, why: String) -> Self {
+        Self {
+            schema,
+            patterns: Patterns::new(),
+            rules: None,
+            unusable: Some(why),
+        }
     }
 
     /// The schema that this validator was built from.
@@ -73,6 +88,13 @@ impl Validator {
 
     /// The faults of an object, and those that are forgiven and only told.
     pub fn judge(&self, object: &Value, old: Option<&Value>) -> Verdict {
+        if let Some(why) = &self.unusable {
+            let error = FieldError::new("", FieldErrorKind::Internal, None, why.clone());
+            return Verdict {
+                errors: vec![error],
+                forgiven: Vec::new(),
+            };
+        }
         let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
         let mut forgiven = Vec::new();
         embedded::check(&self.schema, object, "", &mut errors);
