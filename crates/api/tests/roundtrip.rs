@@ -5,33 +5,13 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
-use std::fs;
-use std::path::Path;
+mod table;
 
 use machinist_api::ironcore::{compute, ipam, networking as net, quota, storage};
 use machinist_api::{kupenstack as ks, vitistack as vs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-fn manifests() -> Vec<(String, Value)> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests")];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let text = fs::read_to_string(path).unwrap();
-            found.push((name, serde_saphyr::from_str(&text).unwrap()));
-        }
-    }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    found
-}
 
 fn through<K: Serialize + DeserializeOwned>(value: &Value) -> Value {
     let typed: K = serde_json::from_value(value.clone()).unwrap();
@@ -82,6 +62,21 @@ fn written(name: &str, manifest: &Value) -> Value {
         ("kupenstack.io/v1alpha1", "VirtualMachine") => through::<ks::VirtualMachine>(manifest),
         ("kupenstack.io/v1alpha1", "VirtualNetwork") => through::<ks::VirtualNetwork>(manifest),
         ("kupenstack.io/v1alpha1", "Volume") => through::<ks::Volume>(manifest),
+        ("vitistack.io/v1alpha1", "KubernetesCluster") => {
+            through::<vs::KubernetesCluster>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "KubernetesProvider") => {
+            through::<vs::KubernetesProvider>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "KubevirtConfig") => through::<vs::KubevirtConfig>(manifest),
+        ("vitistack.io/v1alpha1", "LoadBalancer") => through::<vs::LoadBalancer>(manifest),
+        ("vitistack.io/v1alpha1", "MachineClass") => through::<vs::MachineClass>(manifest),
+        ("vitistack.io/v1alpha1", "NetworkConfiguration") => {
+            through::<vs::NetworkConfiguration>(manifest)
+        }
+        ("vitistack.io/v1alpha1", "NetworkNamespace") => through::<vs::NetworkNamespace>(manifest),
+        ("vitistack.io/v1alpha1", "ProxmoxConfig") => through::<vs::ProxmoxConfig>(manifest),
+        ("vitistack.io/v1alpha1", "Vitistack") => through::<vs::Vitistack>(manifest),
         ("vitistack.io/v1alpha1", "Machine") => through::<vs::Machine>(manifest),
         ("vitistack.io/v1alpha1", "MachineProvider") => through::<vs::MachineProvider>(manifest),
         other => panic!("{name} is of the kind {other:?}"),
@@ -90,7 +85,7 @@ fn written(name: &str, manifest: &Value) -> Value {
 
 #[test]
 fn nothing_is_lost() {
-    for (name, manifest) in manifests() {
+    for (name, manifest) in table::manifests() {
         assert_eq!(written(&name, &manifest), manifest, "{name}");
     }
 }
@@ -102,7 +97,7 @@ const IMPOSSIBLE: &[&str] = &[".secretName", ".volumeTemplate.spec.claimRef"];
 /// The `-full` manifests use every property that a schema has, so that the test above covers them all.
 #[test]
 fn the_full_manifests_use_every_field() {
-    let manifests = manifests();
+    let manifests = table::manifests();
     for crd in machinist_api::crds() {
         let kind = &crd.spec.names.kind;
         let schema = serde_json::to_value(&crd.spec.versions[0].schema).unwrap();

@@ -24,6 +24,18 @@ pub(super) fn all() -> Vec<Kind> {
             vs::MachineProvider::crd(),
             phase(vs::ProviderPhase::default().as_str()),
         ),
+        (vs::KubernetesCluster::crd(), phase("Pending")),
+        (vs::KubernetesProvider::crd(), unready()),
+        (vs::KubevirtConfig::crd(), phase("Pending")),
+        (vs::LoadBalancer::crd(), phase("Pending")),
+        (vs::MachineClass::crd(), None),
+        (vs::NetworkConfiguration::crd(), unready()),
+        (vs::NetworkNamespace::crd(), phase("Pending")),
+        (vs::ProxmoxConfig::crd(), unready()),
+        (
+            vs::Vitistack::crd(),
+            phase(vs::StackPhase::default().as_str()),
+        ),
         (compute::Machine::crd(), state("Pending")),
         (compute::MachineClass::crd(), None),
         (bare(compute::MachinePool::crd()), state("Pending")),
@@ -72,6 +84,11 @@ fn phase(phase: &str) -> Option<Value> {
 /// The same for a kind with a state.
 fn state(state: &str) -> Option<Value> {
     unseen(json!({ "state": state }))
+}
+
+/// The same for a kind that also says whether it can be used.
+fn unready() -> Option<Value> {
+    unseen(json!({ "phase": "Pending", "ready": false }))
 }
 
 /// The same for a kind that says who uses it.

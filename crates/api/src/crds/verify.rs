@@ -28,7 +28,9 @@ fn check(schema: &JSONSchemaProps, path: &str, root: bool, found: &mut Vec<Strin
     {
         report(format!("Kubernetes does not know the format {format}"));
     }
-    if schema.type_.is_none() && schema.x_kubernetes_int_or_string != Some(true) {
+    let any = schema.x_kubernetes_int_or_string == Some(true)
+        || schema.x_kubernetes_preserve_unknown_fields == Some(true);
+    if schema.type_.is_none() && !any {
         report("has no type".to_owned());
     }
     if schema.nullable == Some(true) {

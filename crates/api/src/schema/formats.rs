@@ -155,6 +155,16 @@ pub(crate) fn cron(schema: &mut Schema) {
     );
 }
 
+/// Data in base64, as the standard alphabet writes it.
+pub(crate) fn base64(schema: &mut Schema) {
+    set(schema, "maxLength", 87_384);
+    set(
+        schema,
+        "pattern",
+        "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    );
+}
+
 /// A map of the platform's own settings; bounded, because rules look into it.
 pub(crate) fn string_map(schema: &mut Schema) {
     set(schema, "maxProperties", 64);
@@ -169,5 +179,20 @@ pub(crate) fn string_map(schema: &mut Schema) {
 pub(crate) fn free_object(schema: &mut Schema) {
     schema.remove("additionalProperties");
     set(schema, "type", "object");
+    set(schema, "x-kubernetes-preserve-unknown-fields", true);
+}
+
+/// A list of objects that are kept as they are.
+pub(crate) fn free_objects(schema: &mut Schema) {
+    set(
+        schema,
+        "items",
+        json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
+    );
+}
+
+/// An object that keeps fields beside those that its schema knows.
+pub(crate) fn open_object(schema: &mut Schema) {
+    schema.remove("additionalProperties");
     set(schema, "x-kubernetes-preserve-unknown-fields", true);
 }

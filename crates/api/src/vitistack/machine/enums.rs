@@ -159,3 +159,13 @@ wire_enum! {
         Uefi = "uefi",
     }
 }
+
+wire_enum! {
+    /// How first-boot data reaches a guest.
+    CloudInitType {
+        /// A volume that is labelled as NoCloud wants it.
+        NoCloud = "noCloud",
+        /// A volume in the form of OpenStack's config drive.
+        ConfigDrive = "configDrive",
+    }
+}

@@ -1,8 +1,10 @@
 //! Machine: one virtual machine, on any platform.
 //!
-//! Shape A (`cpu`, `memory`, `disks`, `network`, `os`, `providerConfig`) and shape B (`resources`,
-//! `storage`, `networking`, `operatingSystem`, `providerRef`) live side by side.
+//! Shape A (`cpu`, `memory`, `disks`, `network`, `os`, `providerConfig`), shape B (`resources`,
+//! `storage`, `networking`, `operatingSystem`, `providerRef`) and shape C (A's keys with `provider`
+//! and `machineClass`) live side by side.
 
+mod cloud_init;
 mod compute;
 mod enums;
 mod extras;
@@ -19,10 +21,11 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use cloud_init::{CloudInit, DataRef};
 pub use compute::{Cpu, Gpu, Resources, ResourcesCpu, ResourcesMemory};
 pub use enums::{
-    Architecture, BootDevice, FirmwareType, GpuType, ImageSource, MachinePhase, OsFamily, OsType,
-    Platform, PowerState, VolumeType,
+    Architecture, BootDevice, CloudInitType, FirmwareType, GpuType, ImageSource, MachinePhase,
+    OsFamily, OsType, Platform, PowerState, VolumeType,
 };
 pub use extras::Backup;
 pub use network::{Network, NetworkInterface, NetworkRef, Networking, NetworkingInterface};
@@ -31,7 +34,7 @@ pub use status::{
     DiskStatus, MachineAddresses, MachineStatus, NetworkInterfaceStatus, NetworkStatus,
 };
 pub use storage::{DataVolume, Disk, RootVolume, Storage};
-pub use system::{Boot, CloudInit, Firmware, OperatingSystem, Os, OsImage};
+pub use system::{Boot, Firmware, OperatingSystem, Os, OsImage};
 
 use crate::schema;
 use crate::vitistack::metadata_name;
@@ -62,6 +65,7 @@ use crate::vitistack::metadata_name;
     selectable = ".status.phase",
     selectable = ".spec.providerConfig.name",
     selectable = ".spec.providerRef.name",
+    selectable = ".spec.provider",
     printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
     printcolumn(
         name = "Ready",
@@ -82,9 +86,21 @@ use crate::vitistack::metadata_name;
         priority = 1
     ),
     printcolumn(
+        name = "Machine-Class",
+        type_ = "string",
+        json_path = ".spec.machineClass",
+        priority = 1
+    ),
+    printcolumn(
         name = "State",
         type_ = "string",
         json_path = ".status.state",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Public-IPs",
+        type_ = "string",
+        json_path = ".status.publicIPAddresses",
         priority = 1
     ),
     printcolumn(
@@ -111,10 +127,22 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub instance_type: Option<String>,
+    /// Name of the MachineClass that gives the machine its size; give either this or instanceType.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub machine_class: Option<String>,
+    /// Machine type in the platform's own naming, such as q35, in place of the one that it would choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub machine_type: Option<String>,
     /// Whether the machine should be Running or Stopped; Running unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "Running"))]
     pub power_state: Option<PowerState>,
+    /// Name or type of the provider that the machine runs on, such as kubevirt; give either this or providerRef.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub provider: Option<String>,
     /// Seconds that the guest may take to shut down before it is ended, when the machine is stopped, restarted or deleted; the provider's own limit unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 86400))]

@@ -20,6 +20,10 @@ pub struct Network {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub subnet: Option<String>,
+    /// Name of the NetworkNamespace that the machine is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub network_namespace_name: Option<String>,
     /// Whether the machine gets a public IP address.
     #[serde(rename = "assignPublicIP", skip_serializing_if = "Option::is_none")]
     pub assign_public_ip: Option<bool>,

@@ -14,7 +14,6 @@ use crate::schema;
 /// The platform and the region that the machine runs in, with the platform's own settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = rules::provider_config)]
 pub struct ProviderConfig {
     /// Name of the platform: aws, azure, gcp, vsphere, openstack, libvirt, proxmox, kubevirt, qemu, iri or sim.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,19 @@ const ONE_FORM: &[Rule] = &[
         "spec.providerConfig and spec.providerRef say the same thing in two forms; keep one of them",
     ),
     Rule::new(
+        "!(has(self.provider) && has(self.providerRef))",
+        "spec.provider and spec.providerRef say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.provider) && has(self.providerConfig) && has(self.providerConfig.name)) \
+         || self.provider == self.providerConfig.name",
+        "spec.provider and spec.providerConfig.name name two providers; keep one of them, or make them agree",
+    ),
+    Rule::new(
+        "!(has(self.instanceType) && has(self.machineClass))",
+        "spec.instanceType and spec.machineClass say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
         "!(has(self.cpu) && has(self.resources) && has(self.resources.cpu))",
         "spec.cpu and spec.resources.cpu say the same thing in two forms; keep one of them",
     ),
@@ -56,28 +69,65 @@ const ONE_FORM: &[Rule] = &[
         "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userData))",
         "spec.userData and spec.cloudInit.userData say the same thing in two forms; keep one of them",
     ),
+    Rule::new(
+        "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataBase64))",
+        "spec.userData and spec.cloudInit.userDataBase64 say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataSecretRef))",
+        "spec.userData and spec.cloudInit.userDataSecretRef say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataConfigMapRef))",
+        "spec.userData and spec.cloudInit.userDataConfigMapRef say the same thing in two forms; keep one of them",
+    ),
 ];
 
-/// What each way to name a provider requires.
+/// What each way to name a provider requires; with spec.provider (shape C), nothing else is.
 const REQUIRED: &[Rule] = &[
     Rule::new(
-        "has(self.providerConfig) || has(self.providerRef)",
-        "spec names no provider; give spec.providerConfig with name and region, or spec.providerRef with name",
+        "has(self.providerConfig) || has(self.providerRef) || has(self.provider)",
+        "spec names no provider; give spec.providerConfig with name and region, or spec.providerRef with name, or spec.provider",
     ),
     Rule::required(
         ".name",
-        "!has(self.providerConfig) || has(self.name)",
+        "!has(self.providerConfig) || has(self.provider) || has(self.name)",
         "spec.name is required with spec.providerConfig",
     ),
     Rule::required(
         ".instanceType",
-        "!has(self.providerConfig) || has(self.instanceType)",
-        "spec.instanceType is required with spec.providerConfig",
+        "!has(self.providerConfig) || has(self.provider) || has(self.instanceType) || has(self.machineClass)",
+        "spec.instanceType is required with spec.providerConfig, unless spec.machineClass is given",
     ),
     Rule::required(
         ".os",
-        "!has(self.providerConfig) || has(self.os) || has(self.operatingSystem)",
+        "!has(self.providerConfig) || has(self.provider) || has(self.os) || has(self.operatingSystem)",
         "spec.os is required with spec.providerConfig, unless spec.operatingSystem is given",
+    ),
+    Rule::required(
+        ".providerConfig.name",
+        "!has(self.providerConfig) || has(self.provider) || has(self.providerConfig.name)",
+        "spec.providerConfig.name is required; name the platform, such as aws or qemu",
+    ),
+    Rule::required(
+        ".providerConfig.region",
+        "!has(self.providerConfig) || has(self.provider) || has(self.providerConfig.region)",
+        "spec.providerConfig.region is required; name the region of a MachineProvider",
+    ),
+    Rule::required(
+        ".os.family",
+        "!has(self.os) || has(self.provider) || has(self.os.family)",
+        "spec.os.family is required: linux or windows",
+    ),
+    Rule::required(
+        ".os.distribution",
+        "!has(self.os) || has(self.provider) || has(self.os.distribution)",
+        "spec.os.distribution is required, such as ubuntu",
+    ),
+    Rule::required(
+        ".os.version",
+        "!has(self.os) || has(self.provider) || has(self.os.version)",
+        "spec.os.version is required, such as 24.04",
     ),
 ];
 
@@ -96,23 +146,6 @@ pub(super) fn interfaces(schema: &mut Schema) {
         "self.filter(nic, has(nic.primary) && nic.primary).size() <= 1",
         "at most one interface can be primary; set primary on one of them alone",
     )];
-    add_rules(schema, RULES);
-}
-
-/// Rules over the platform and region.
-pub(super) fn provider_config(schema: &mut Schema) {
-    const RULES: &[Rule] = &[
-        Rule::required(
-            ".name",
-            "has(self.name)",
-            "spec.providerConfig.name is required; name the platform, such as aws or qemu",
-        ),
-        Rule::required(
-            ".region",
-            "has(self.region)",
-            "spec.providerConfig.region is required; name the region of a MachineProvider",
-        ),
-    ];
     add_rules(schema, RULES);
 }
 
@@ -140,23 +173,20 @@ pub(super) fn provider_ref(schema: &mut Schema) {
     add_rules(schema, RULES);
 }
 
-/// Rules over the operating system.
-pub(super) fn os(schema: &mut Schema) {
+/// Rules over first-boot data: each kind of it comes from one source.
+pub(super) fn cloud_init(schema: &mut Schema) {
     const RULES: &[Rule] = &[
-        Rule::required(
-            ".family",
-            "has(self.family)",
-            "spec.os.family is required: linux or windows",
+        Rule::new(
+            "[has(self.userData), has(self.userDataBase64), has(self.userDataSecretRef), \
+             has(self.userDataConfigMapRef)].filter(given, given).size() <= 1",
+            "spec.cloudInit gives user data more than once; keep one of userData, userDataBase64, \
+             userDataSecretRef and userDataConfigMapRef",
         ),
-        Rule::required(
-            ".distribution",
-            "has(self.distribution)",
-            "spec.os.distribution is required, such as ubuntu",
-        ),
-        Rule::required(
-            ".version",
-            "has(self.version)",
-            "spec.os.version is required, such as 24.04",
+        Rule::new(
+            "[has(self.networkData), has(self.networkDataBase64), has(self.networkDataSecretRef), \
+             has(self.networkDataConfigMapRef)].filter(given, given).size() <= 1",
+            "spec.cloudInit gives network data more than once; keep one of networkData, \
+             networkDataBase64, networkDataSecretRef and networkDataConfigMapRef",
         ),
     ];
     add_rules(schema, RULES);

@@ -46,6 +46,12 @@ pub struct MachineStatus {
     /// State of the machine in the provider's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// Why the machine failed, in one word for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_reason: Option<String>,
+    /// Why the machine failed, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_message: Option<String>,
     /// When this status was last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<Time>,
@@ -133,6 +139,16 @@ pub struct NetworkInterfaceStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
     pub ip_addresses: Vec<String>,
+    /// The IPv6 addresses among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    pub ipv6_addresses: Vec<String>,
+    /// Largest packet that the interface carries, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<i32>,
+    /// Type of the interface in the provider's own words, such as ethernet.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_: Option<String>,
     /// Subnet that the interface is attached to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subnet: Option<String>,
@@ -159,6 +175,37 @@ pub struct DiskStatus {
     /// Size in GB, counted as binary gigabytes.
     #[serde(rename = "sizeGB", skip_serializing_if = "Option::is_none")]
     pub size_gb: Option<i64>,
+    /// Size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<i64>,
+    /// Bytes that are free, where the provider or the guest tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available_bytes: Option<i64>,
+    /// File system on the disk, such as ext4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filesystem_type: Option<String>,
+    /// Label of the disk's file system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// UUID of the disk's file system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// Serial number of the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serial_number: Option<String>,
+    /// Path at which the guest mounts the disk; the same as mountPath.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mount_point: Option<String>,
+    /// PersistentVolumeClaim behind the disk, on platforms that have any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pvc_name: Option<String>,
+    /// Mode of the volume behind the disk: Block or Filesystem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volume_mode: Option<String>,
+    /// Access modes of the volume behind the disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8), extend("x-kubernetes-list-type" = "atomic"))]
+    pub access_modes: Vec<String>,
     /// Bytes in use, where the provider or the guest tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_bytes: Option<i64>,

@@ -23,6 +23,10 @@ pub struct Disk {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub type_: Option<String>,
+    /// Device name that the guest should see, such as /dev/sdb, where the platform lets it be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub device: Option<String>,
     /// Whether the machine boots from this disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<bool>,

@@ -1,4 +1,4 @@
-//! What runs inside a machine and how it starts: operating system, boot and cloud-init.
+//! What runs inside a machine and how it starts: operating system and boot.
 //!
 //! Finding and fetching the image is left to the providers.
 
@@ -11,7 +11,6 @@ use super::rules;
 /// The operating system, by family, distribution and version.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = rules::os)]
 pub struct Os {
     /// Family of the operating system: linux or windows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +34,10 @@ pub struct Os {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub image_family: Option<String>,
+    /// URI of an installation medium to start from, instead of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub iso_uri: Option<String>,
 }
 
 /// The operating system and the image that it comes from.
@@ -94,25 +97,4 @@ pub struct Firmware {
     /// Whether the firmware starts signed loaders alone; needs uefi.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secure_boot: Option<bool>,
-}
-
-/// First-boot data for cloud-init.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CloudInit {
-    /// Whether the machine is given cloud-init data at all; true when left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-    /// Cloud-init user data, as the guest reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 65536))]
-    pub user_data: Option<String>,
-    /// Cloud-init metadata, as the guest reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 65536))]
-    pub meta_data: Option<String>,
-    /// Cloud-init network data, as the guest reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 65536))]
-    pub network_data: Option<String>,
 }

@@ -2,19 +2,22 @@
 //!
 //! Secrets are only ever named here; reading them is left to the engine.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::enums::{AuthenticationType, CredentialsType};
 use super::rules;
 use crate::schema;
+use crate::vitistack::machine::CredentialsRef;
 
 /// How Machinist proves to the platform who it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = rules::authentication)]
 pub struct Authentication {
-    /// Method of authentication: apikey, oauth2, certificate or serviceaccount.
+    /// Method of authentication: apikey, oauth2, certificate, serviceaccount, credentials, serviceAccount, instanceProfile, managedIdentity or token.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_: Option<AuthenticationType>,
     /// Authentication by an API key.
@@ -29,6 +32,13 @@ pub struct Authentication {
     /// Authentication by a service account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_account: Option<ServiceAccountAuthentication>,
+    /// Secret that holds whatever the platform asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials_ref: Option<CredentialsRef>,
+    /// Further parameters that only this platform knows; nothing secret belongs here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(transform = schema::string_map)]
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// Authentication by an API key.
@@ -80,11 +90,22 @@ pub struct CertificateAuthentication {
 /// Authentication by a service account.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = rules::service_account)]
 pub struct ServiceAccountAuthentication {
     /// Secret that holds the service account's key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(required)]
     pub secret_ref: Option<SecretReference>,
+    /// Email address or ID of the service account.
+    #[serde(rename = "accountID", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
+    pub account_id: Option<String>,
+    /// Secret that holds the service account's key; give either this or secretRef.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_ref: Option<CredentialsRef>,
+    /// Scopes to ask for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 1024)), extend("x-kubernetes-list-type" = "set"))]
+    pub scopes: Vec<String>,
 }
 
 /// The platform's credentials, in one Secret.

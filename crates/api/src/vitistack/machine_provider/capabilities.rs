@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::enums::Operation;
+use super::offers::{OperatingSystemOffer, StorageTypeOffer};
+use crate::schema;
 
 /// What the provider offers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +36,35 @@ pub struct Capabilities {
     /// Which features the provider supports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub features: Option<Features>,
+    /// MachineClass objects that are offered, kept as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"), transform = schema::free_objects)]
+    pub machine_classes: Vec<serde_json::Value>,
+    /// Operating systems that are offered, by distribution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["distribution"]))]
+    pub operating_systems: Vec<OperatingSystemOffer>,
+    /// Storage types that are offered, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub storage_types: Vec<StorageTypeOffer>,
+    /// Features of the network that are offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 253)), extend("x-kubernetes-list-type" = "set"))]
+    pub network_features: Vec<String>,
+    /// Most machines that the provider runs; give either this or capacity.maxMachines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_machines: Option<i32>,
+    /// Whether the provider scales machines by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_scaling: Option<bool>,
+    /// Whether the provider has load balancers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_balancers: Option<bool>,
+    /// Whether disks outlive the machines that they are attached to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persistent_volumes: Option<bool>,
 }
 
 /// One machine image that the provider offers.

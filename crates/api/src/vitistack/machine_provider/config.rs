@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rules;
 use crate::schema;
 
 /// How the platform is reached and how gently it is treated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = schema::open_object)]
 pub struct ProviderSettings {
     /// The platform's API endpoint, as a host name or a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +43,10 @@ pub struct ProviderSettings {
     /// Settings for KubeVirt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubevirt: Option<KubevirtSettings>,
+    /// Settings that only this platform knows, as the shipped operators write them: beside the others, each a string.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub further: BTreeMap<String, serde_json::Value>,
 }
 
 /// How failed requests are tried again.
@@ -110,6 +116,7 @@ pub struct KubevirtSettings {
 /// Where the platform's API is reached.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = rules::endpoint)]
 pub struct Endpoint {
     /// URL of the platform's API.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +128,21 @@ pub struct Endpoint {
         skip_serializing_if = "Option::is_none"
     )]
     pub insecure_skip_tls_verify: Option<bool>,
+    /// Whether the server's certificate goes unchecked, in the shipped operators' spelling; for tests alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insecure_skip_verify: Option<bool>,
+    /// Certificates, in PEM, that the server's certificate is checked against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 65536))]
+    pub ca_bundle: Option<String>,
+    /// Time-out of one connection in seconds (1-300); give either this or timeout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 300))]
+    pub timeout_seconds: Option<i32>,
+    /// Times that a failed request is tried again (0-10); give either this or config.retryPolicy.maxRetries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10))]
+    pub retry_attempts: Option<i32>,
     /// Time-out of one connection, such as 30s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = schema::duration)]

@@ -29,6 +29,12 @@ wire_enum! {
         Iri = "iri",
         /// The simulator.
         Sim = "sim",
+        /// Apache CloudStack.
+        Cloudstack = "cloudstack",
+        /// Nutanix AHV.
+        Nutanix = "nutanix",
+        /// oVirt.
+        Ovirt = "ovirt",
     }
 }
 
@@ -43,6 +49,16 @@ wire_enum! {
         Certificate = "certificate",
         /// By a service account.
         ServiceAccount = "serviceaccount",
+        /// A Secret with whatever the platform asks for, in the shipped operators' spelling.
+        Credentials = "credentials",
+        /// A service account, in the shipped operators' spelling.
+        ServiceAccountC = "serviceAccount",
+        /// The identity of the instance that Machinist runs on.
+        InstanceProfile = "instanceProfile",
+        /// An identity that the platform manages.
+        ManagedIdentity = "managedIdentity",
+        /// A token.
+        Token = "token",
     }
 }
 
@@ -175,6 +191,12 @@ wire_enum! {
         /// The provider has not been looked at yet.
         #[default]
         Initializing = "Initializing",
+        /// Nobody has looked at the provider yet, as the shipped operators say it.
+        Pending = "Pending",
+        /// The provider cannot be used, as the shipped operators say it.
+        Failed = "Failed",
+        /// The provider cannot be reached, as the shipped operators say it.
+        Offline = "Offline",
     }
 }
 
@@ -201,5 +223,17 @@ wire_enum! {
         Expired = "Expired",
         /// It could not be found out.
         Error = "Error",
+    }
+}
+
+wire_enum! {
+    /// How well a platform answers.
+    HealthState {
+        /// Everything works.
+        Healthy = "Healthy",
+        /// Some of it works.
+        Degraded = "Degraded",
+        /// Nothing works.
+        Unhealthy = "Unhealthy",
     }
 }

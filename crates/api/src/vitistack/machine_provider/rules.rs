@@ -8,12 +8,21 @@ use crate::schema::{Rule, add_rules};
 
 /// Rules over the whole spec.
 pub(super) fn provider_spec(schema: &mut Schema) {
-    add_rules(schema, SHAPE);
+    add_rules(schema, ONE_FORM);
+    add_rules(schema, REQUIRED);
     add_rules(schema, PLATFORM);
 }
 
-/// One concept, one form; and what each form requires.
-const SHAPE: &[Rule] = &[
+/// One concept, one form.
+const ONE_FORM: &[Rule] = &[
+    Rule::new(
+        "!(has(self.type) && has(self.providerType))",
+        "spec.type and spec.providerType say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.availabilityZones) && has(self.zones))",
+        "spec.availabilityZones and spec.zones say the same thing in two forms; keep one of them",
+    ),
     Rule::new(
         "!(has(self.authentication) && has(self.credentials))",
         "spec.authentication and spec.credentials say the same thing in two forms; keep one of them",
@@ -22,73 +31,116 @@ const SHAPE: &[Rule] = &[
         "!(has(self.config) && has(self.config.endpoint) && has(self.endpoint))",
         "spec.config.endpoint and spec.endpoint say the same thing in two forms; keep one of them",
     ),
+    Rule::new(
+        "!(has(self.networkConfig) && has(self.network))",
+        "spec.networkConfig and spec.network say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.storageConfig) && has(self.storage))",
+        "spec.storageConfig and spec.storage say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.computeConfig) && has(self.compute))",
+        "spec.computeConfig and spec.compute say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.capabilities) && has(self.capabilities.maxMachines) && has(self.capacity) && has(self.capacity.maxMachines))",
+        "spec.capabilities.maxMachines and spec.capacity.maxMachines say the same thing in two forms; keep one of them",
+    ),
+    Rule::new(
+        "!(has(self.config) && has(self.config.retryPolicy) && has(self.config.retryPolicy.maxRetries) && has(self.endpoint) && has(self.endpoint.retryAttempts))",
+        "spec.config.retryPolicy.maxRetries and spec.endpoint.retryAttempts say the same thing in two forms; keep one of them",
+    ),
+];
+
+/// What each form requires.
+const REQUIRED: &[Rule] = &[
+    Rule::required(
+        ".type",
+        "has(self.type) || has(self.providerType)",
+        "spec.type is required: the type of the provider, such as aws or proxmox",
+    ),
+    Rule::required(
+        ".displayName",
+        "!has(self.providerType) || has(self.displayName)",
+        "spec.displayName is required with spec.providerType",
+    ),
     Rule::required(
         ".region",
-        "has(self.region) || has(self.endpoint) || has(self.credentials)",
-        "spec.region is required, unless the provider is described by spec.endpoint and spec.credentials",
+        "has(self.region) || (!has(self.providerType) && (has(self.endpoint) || has(self.credentials)))",
+        "spec.region is required, unless the provider is described by spec.type, spec.endpoint and spec.credentials",
     ),
     Rule::required(
         ".authentication",
-        "self.type in ['qemu', 'libvirt', 'sim', 'iri'] || has(self.authentication) || has(self.credentials)",
+        "(has(self.type) && self.type in ['qemu', 'libvirt', 'sim', 'iri']) \
+         || (has(self.providerType) && self.providerType in ['qemu', 'libvirt', 'sim', 'iri']) \
+         || has(self.authentication) || has(self.credentials)",
         "spec.authentication or spec.credentials is required for this type of provider",
     ),
 ];
 
-/// What each platform cannot do without.
+/// What each platform cannot do without. Shape C keeps its settings in a map that no rule can see,
+/// so there only the region and the zones are held to a form.
 const PLATFORM: &[Rule] = &[
     Rule::new(
-        "self.type != 'aws' || !has(self.region) || self.region.matches('^[a-z]{2}(-[a-z]+)+-[0-9]$')",
+        "!((has(self.type) && self.type == 'aws') || (has(self.providerType) && self.providerType == 'aws')) \
+         || !has(self.region) || self.region.matches('^[a-z]{2}(-[a-z]+)+-[0-9]$')",
         "spec.region must be an AWS region, such as us-west-2",
     ),
     Rule::new(
-        "self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
          && 'resourceGroup' in self.config.customSettings \
          && self.config.customSettings['resourceGroup'].matches('^[-_.()0-9A-Za-z]{0,89}[-_()0-9A-Za-z]$'))",
         "an azure provider needs spec.config.customSettings.resourceGroup: the name of a resource group, such as rg-production",
     ),
     Rule::new(
-        "self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
          && 'subscriptionId' in self.config.customSettings \
          && self.config.customSettings['subscriptionId'].matches('^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))",
         "an azure provider needs spec.config.customSettings.subscriptionId: the UUID of a subscription",
     ),
     Rule::new(
-        "self.type != 'gcp' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'gcp' || (has(self.config) && has(self.config.customSettings) \
          && 'project' in self.config.customSettings \
          && self.config.customSettings['project'].matches('^([-.a-z0-9]+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$'))",
         "a gcp provider needs spec.config.customSettings.project: the ID of a project, such as my-gcp-project",
     ),
     Rule::new(
-        "self.type != 'gcp' || !has(self.availabilityZones) \
+        "!has(self.type) || self.type != 'gcp' || !has(self.availabilityZones) \
          || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.availabilityZones of a gcp provider must be zones, such as us-central1-a",
     ),
     Rule::new(
-        "self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
+        "!has(self.providerType) || self.providerType != 'gcp' || !has(self.zones) \
+         || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "spec.zones of a gcp provider must be zones, such as us-central1-a",
+    ),
+    Rule::new(
+        "!has(self.type) || self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
          || !('zone' in self.config.customSettings) \
          || self.config.customSettings['zone'].matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$')",
         "spec.config.customSettings.zone of a gcp provider must be a zone, such as us-central1-a",
     ),
     Rule::new(
-        "self.type != 'vsphere' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'vsphere' || (has(self.config) && has(self.config.customSettings) \
          && 'datacenter' in self.config.customSettings \
          && self.config.customSettings['datacenter'] != '')",
         "a vsphere provider needs spec.config.customSettings.datacenter: the name of a datacenter",
     ),
     Rule::new(
-        "self.type != 'vsphere' || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
+        "!has(self.type) || self.type != 'vsphere' || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
          || (has(self.config) && has(self.config.customSettings) \
          && 'cluster' in self.config.customSettings && self.config.customSettings['cluster'] != '')",
         "a vsphere provider needs the names of its clusters, in spec.availabilityZones or spec.config.customSettings.cluster",
     ),
     Rule::new(
-        "self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
          && ['tenant', 'tenantName', 'tenantId', 'project', 'projectName', 'projectId'].exists(key, \
          key in self.config.customSettings && self.config.customSettings[key] != ''))",
         "an openstack provider needs spec.config.customSettings.tenant (or project): the tenant that machines are made in",
     ),
     Rule::new(
-        "self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
          && ['domain', 'domainName', 'domainId'].exists(key, \
          key in self.config.customSettings && self.config.customSettings[key] != ''))",
         "an openstack provider needs spec.config.customSettings.domain: the domain that the tenant is in",
@@ -99,16 +151,63 @@ const PLATFORM: &[Rule] = &[
 pub(super) fn authentication(schema: &mut Schema) {
     const RULES: &[Rule] = &[
         Rule::new(
-            "has(self.apiKey) || has(self.oauth2) || has(self.certificate) || has(self.serviceAccount)",
-            "spec.authentication names no method; give apiKey, oauth2, certificate or serviceAccount",
+            "has(self.apiKey) || has(self.oauth2) || has(self.certificate) || has(self.serviceAccount) \
+             || has(self.credentialsRef) || has(self.parameters) \
+             || (has(self.type) && self.type in ['instanceProfile', 'managedIdentity'])",
+            "spec.authentication names no method; give apiKey, oauth2, certificate, serviceAccount or credentialsRef",
         ),
         Rule::new(
             "!has(self.type) || (self.type == 'apikey' && has(self.apiKey)) \
              || (self.type == 'oauth2' && has(self.oauth2)) \
-             || (self.type == 'certificate' && has(self.certificate)) \
-             || (self.type == 'serviceaccount' && has(self.serviceAccount))",
+             || (self.type == 'certificate' && (has(self.certificate) || has(self.credentialsRef))) \
+             || (self.type in ['serviceaccount', 'serviceAccount'] && has(self.serviceAccount)) \
+             || (self.type in ['credentials', 'token'] && (has(self.credentialsRef) || has(self.parameters))) \
+             || self.type in ['instanceProfile', 'managedIdentity']",
             "spec.authentication.type names a method that is not given beside it",
         ),
     ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over a service account.
+pub(super) fn service_account(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::required(
+            ".secretRef",
+            "has(self.secretRef) || has(self.accountID)",
+            "spec.authentication.serviceAccount.secretRef is required, unless accountID is given",
+        ),
+        Rule::new(
+            "!(has(self.secretRef) && has(self.keyRef))",
+            "spec.authentication.serviceAccount.secretRef and spec.authentication.serviceAccount.keyRef \
+             say the same thing in two forms; keep one of them",
+        ),
+    ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over an endpoint.
+pub(super) fn endpoint(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::new(
+            "!(has(self.insecureSkipTLSVerify) && has(self.insecureSkipVerify))",
+            "spec.endpoint.insecureSkipTLSVerify and spec.endpoint.insecureSkipVerify \
+             say the same thing in two forms; keep one of them",
+        ),
+        Rule::new(
+            "!(has(self.timeout) && has(self.timeoutSeconds))",
+            "spec.endpoint.timeout and spec.endpoint.timeoutSeconds say the same thing in two forms; \
+             keep one of them",
+        ),
+    ];
+    add_rules(schema, RULES);
+}
+
+/// Rules over a range that may be asked for.
+pub(super) fn offered_range(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "self.min <= self.max",
+        "min must not be larger than max",
+    )];
     add_rules(schema, RULES);
 }

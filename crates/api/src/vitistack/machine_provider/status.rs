@@ -2,11 +2,15 @@
 //!
 //! Only the reporter writes it; nothing reads it back to decide.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::enums::{AuthenticationState, ConnectivityState, ProviderPhase};
+use super::availability::{AvailableResources, QuotaStatus};
+use super::enums::{AuthenticationState, ConnectivityState, HealthState, ProviderPhase};
+use crate::schema;
 
 /// What was last seen of the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +51,26 @@ pub struct MachineProviderStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub machines: Option<i32>,
+    /// What the provider is doing or waiting for, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When the provider was last tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_verified: Option<Time>,
+    /// Number of machines that the provider runs now, in the third documented form; the same as machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub active_machines: Option<i32>,
+    /// How much of the platform's quotas is used, in the third documented form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota: Option<QuotaStatus>,
+    /// What the platform was found to offer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available_resources: Option<AvailableResources>,
+    /// Status that only this provider knows, passed on as it is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(transform = schema::string_map)]
+    pub provider_status: BTreeMap<String, String>,
 }
 
 /// Whether the platform's API can be reached.
@@ -171,6 +195,26 @@ pub struct HealthStatus {
     /// What the score is computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<HealthMetrics>,
+    /// Healthy, Degraded or Unhealthy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<HealthState>,
+    /// Whether the platform's API can be reached, in the third documented form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_connectivity: Option<String>,
+    /// Whether the platform accepts the credentials, in the third documented form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<String>,
+    /// Which services are available, by region or zone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(transform = schema::string_map)]
+    pub service_availability: BTreeMap<String, String>,
+    /// When the platform was last asked, in the third documented form; the same as lastChecked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_check: Option<Time>,
+    /// Time that the answer took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub response_time_ms: Option<i32>,
 }
 
 /// What the health score is computed from.

@@ -22,6 +22,7 @@ pub(super) fn lower(
         .unwrap_or_default();
     if let Some(os) = machine.os.as_ref() {
         let named = os.image_id.as_deref().or(os.image_family.as_deref());
+        let named = named.or(os.iso_uri.as_deref());
         let described = (os.distribution.as_deref(), os.version.as_deref());
         return resolve("spec.os.imageID", named, described, images).map(Some);
     }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use machinist_api::{
     names,
     vitistack::{
         machine::{
-            Architecture as ApiArchitecture, FirmwareType, Machine, MachineSpec, PowerState,
+            Architecture as ApiArchitecture, CloudInit, CloudInitType, FirmwareType, Machine,
+            MachineSpec, PowerState,
         },
         machine_provider::MachineProvider,
     },
@@ -27,7 +29,7 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
     let config = spec.provider_config.as_ref();
     Ok(Want {
         namespace: machine.metadata.namespace.clone().unwrap_or_default(),
-        instance_type: spec.instance_type.clone(),
+        instance_type: spec.instance_type.clone().or(spec.machine_class.clone()),
         zone: config.and_then(|config| config.zone.clone()),
         cpu: size.cpu,
         memory: size.memory,
@@ -36,7 +38,7 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
         image: image::lower(spec, &provider.spec)?,
         architecture: architecture(spec),
         firmware: firmware(spec),
-        init: init(spec, &name),
+        init: init(spec, &name)?,
         power: match spec.power_state.unwrap_or_default() {
             PowerState::Running => Power::On,
             PowerState::Stopped => Power::Off,
@@ -83,19 +85,71 @@ fn firmware(spec: &MachineSpec) -> Firmware {
     }
 }
 
-fn init(spec: &MachineSpec, name: &str) -> InitData {
+fn init(spec: &MachineSpec, name: &str) -> Result<InitData, LowerError> {
     let cloud_init = spec.cloud_init.as_ref();
+    if let Some(cloud_init) = cloud_init {
+        refuse_unread(cloud_init)?;
+    }
     // First-boot data is always presented, so that host name and keys arrive, unless it is switched off.
     let enabled = cloud_init.and_then(|c| c.enabled).unwrap_or(true);
-    InitData {
+    let user_data = decoded(
+        "spec.cloudInit.userDataBase64",
+        cloud_init.and_then(|c| c.user_data_base64.as_deref()),
+    )?;
+    let network_data = decoded(
+        "spec.cloudInit.networkDataBase64",
+        cloud_init.and_then(|c| c.network_data_base64.as_deref()),
+    )?;
+    Ok(InitData {
         hostname: spec.name.clone().unwrap_or_else(|| name.to_owned()),
         user_data: spec
             .user_data
             .clone()
-            .or(cloud_init.and_then(|c| c.user_data.clone())),
+            .or(cloud_init.and_then(|c| c.user_data.clone()))
+            .or(user_data),
         meta_data: cloud_init.and_then(|c| c.meta_data.clone()),
-        network_data: cloud_init.and_then(|c| c.network_data.clone()),
+        network_data: cloud_init
+            .and_then(|c| c.network_data.clone())
+            .or(network_data),
         ssh_keys: spec.ssh_keys.clone(),
         format: enabled.then_some(SeedFormat::NoCloud),
+    })
+}
+
+/// First-boot data that would be lost without a word is refused instead.
+fn refuse_unread(cloud_init: &CloudInit) -> Result<(), LowerError> {
+    if cloud_init.type_ == Some(CloudInitType::ConfigDrive) {
+        return Err(LowerError::new(
+            "spec.cloudInit.type",
+            "configDrive",
+            "only noCloud is offered",
+        ));
     }
+    let references = [
+        ("userDataSecretRef", &cloud_init.user_data_secret_ref),
+        ("userDataConfigMapRef", &cloud_init.user_data_config_map_ref),
+        ("networkDataSecretRef", &cloud_init.network_data_secret_ref),
+        (
+            "networkDataConfigMapRef",
+            &cloud_init.network_data_config_map_ref,
+        ),
+    ];
+    match references
+        .into_iter()
+        .find_map(|(field, given)| Some((field, given.as_ref()?)))
+    {
+        None => Ok(()),
+        Some((field, reference)) => Err(LowerError::new(
+            format!("spec.cloudInit.{field}"),
+            reference.name.as_deref().unwrap_or_default(),
+            "references are not followed; give the data in spec.cloudInit.userData and spec.cloudInit.networkData",
+        )),
+    }
+}
+
+fn decoded(field: &str, data: Option<&str>) -> Result<Option<String>, LowerError> {
+    let Some(data) = data else { return Ok(None) };
+    let refuse = || LowerError::new(field, data, "must be text in base64");
+    let bytes = STANDARD.decode(data).map_err(|_| refuse())?;
+    String::from_utf8(bytes).map(Some).map_err(|_| refuse())
 }

@@ -8,7 +8,7 @@ use machinist_api::{
     names,
     vitistack::{
         machine::Machine,
-        machine_provider::{MachineProvider, ProviderType, SecretReference},
+        machine_provider::{MachineProvider, ProviderSettings, ProviderType},
     },
 };
 use thiserror::Error;
@@ -32,12 +32,20 @@ pub enum ProviderQuery {
         /// The region.
         region: String,
     },
+    /// By one word, which is a provider's name or its platform; in the Machine's own namespace,
+    /// then the shared one.
+    Called {
+        /// The word.
+        word: String,
+        /// The region, when it is given.
+        region: Option<String>,
+    },
 }
 
 /// The Machine names no provider.
 #[derive(Debug, Error, Clone, Copy, PartialEq, Eq)]
 #[error(
-    "the machine names no provider: give spec.providerRef.name, or spec.providerConfig.name and spec.providerConfig.region"
+    "the machine names no provider: give spec.providerRef.name, or spec.providerConfig.name and spec.providerConfig.region, or spec.provider"
 )]
 pub struct ProviderRefError;
 
@@ -54,6 +62,12 @@ pub fn provider_query(machine: &Machine) -> Result<ProviderQuery, ProviderRefErr
         });
     }
     let config = machine.spec.provider_config.as_ref();
+    if let Some(word) = machine.spec.provider.as_ref() {
+        return Ok(ProviderQuery::Called {
+            word: word.clone(),
+            region: config.and_then(|config| config.region.clone()),
+        });
+    }
     let config = config.ok_or(ProviderRefError)?;
     match (config.name, config.region.as_ref()) {
         (Some(kind), Some(region)) => Ok(ProviderQuery::Matching {
@@ -76,6 +90,10 @@ impl ProviderQuery {
                 platform(provider) == kind.as_str()
                     && provider.spec.region.as_deref() == Some(region.as_str())
             }
+            ProviderQuery::Called { word, region } => {
+                (provider.metadata.name.as_ref() == Some(word) || platform(provider) == word)
+                    && (region.is_none() || provider.spec.region == *region)
+            }
         }
     }
 
@@ -86,14 +104,12 @@ impl ProviderQuery {
                 namespace: Some(namespace),
                 ..
             } => vec![namespace],
-            ProviderQuery::Named { .. } | ProviderQuery::Matching { .. }
-                if own == names::SYSTEM_NAMESPACE =>
-            {
-                vec![own]
-            }
-            ProviderQuery::Named { .. } | ProviderQuery::Matching { .. } => {
-                vec![own, names::SYSTEM_NAMESPACE]
-            }
+            ProviderQuery::Named { .. }
+            | ProviderQuery::Matching { .. }
+            | ProviderQuery::Called { .. } => match own {
+                names::SYSTEM_NAMESPACE => vec![own],
+                _ => vec![own, names::SYSTEM_NAMESPACE],
+            },
         }
     }
 
@@ -111,13 +127,20 @@ impl ProviderQuery {
             ProviderQuery::Matching { kind, region } => {
                 format!("MachineProvider of type {kind:?} in region {region:?}")
             }
+            ProviderQuery::Called { word, region: None } => {
+                format!("MachineProvider of name or type {word:?}")
+            }
+            ProviderQuery::Called {
+                word,
+                region: Some(region),
+            } => format!("MachineProvider of name or type {word:?} in region {region:?}"),
         }
     }
 }
 
 /// The platform's name; `vmware` is the second documented word for `vsphere`.
 fn platform(provider: &MachineProvider) -> &'static str {
-    match provider.spec.type_ {
+    match provider.spec.type_.or(provider.spec.provider_type) {
         Some(ProviderType::Vmware) => ProviderType::Vsphere.as_str(),
         Some(kind) => kind.as_str(),
         None => "",
@@ -128,28 +151,44 @@ fn platform(provider: &MachineProvider) -> &'static str {
 pub fn secret_names(provider: &MachineProvider) -> Vec<(String, String)> {
     let own = provider.metadata.namespace.clone().unwrap_or_default();
     references(provider)
-        .filter_map(|reference| {
-            let namespace = reference.namespace.clone().unwrap_or_else(|| own.clone());
-            Some((namespace, reference.name.clone()?))
+        .filter_map(|(namespace, name)| {
+            let namespace = namespace.cloned().unwrap_or_else(|| own.clone());
+            Some((namespace, name?.clone()))
         })
         .collect()
 }
 
-fn references(provider: &MachineProvider) -> impl Iterator<Item = &SecretReference> {
+/// Namespace and name of every Secret that a provider refers to, in each documented form.
+fn references(
+    provider: &MachineProvider,
+) -> impl Iterator<Item = (Option<&String>, Option<&String>)> {
     let authentication = provider.spec.authentication.as_ref();
     let keys = authentication.and_then(|a| a.api_key.as_ref()?.secret_ref.as_ref());
     let oauth2 = authentication.and_then(|a| a.oauth2.as_ref()?.client_secret_ref.as_ref());
     let certificate = authentication.and_then(|a| a.certificate.as_ref()?.cert_secret_ref.as_ref());
     let key = authentication.and_then(|a| a.certificate.as_ref()?.key_secret_ref.as_ref());
-    let account = authentication.and_then(|a| a.service_account.as_ref()?.secret_ref.as_ref());
+    let service_account = authentication.and_then(|a| a.service_account.as_ref());
+    let account = service_account.and_then(|s| s.secret_ref.as_ref());
     let credentials = provider
         .spec
         .credentials
         .as_ref()
         .and_then(|c| c.secret_ref.as_ref());
-    [keys, oauth2, certificate, key, account, credentials]
+    let documented = [keys, oauth2, certificate, key, account, credentials]
         .into_iter()
         .flatten()
+        .map(|secret| (secret.namespace.as_ref(), secret.name.as_ref()));
+    let shipped = [
+        authentication.and_then(|a| a.credentials_ref.as_ref()),
+        service_account.and_then(|s| s.key_ref.as_ref()),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|secret| {
+        let name = secret.name.as_ref().or(secret.secret_name.as_ref());
+        (secret.namespace.as_ref(), name)
+    });
+    documented.chain(shipped)
 }
 
 /// The declared limit of a call. What is not a duration was refused at admission.
@@ -157,10 +196,25 @@ fn timeout(provider: &MachineProvider) -> Option<Duration> {
     let spec = &provider.spec;
     let of_config = spec.config.as_ref().and_then(|c| c.timeout.as_deref());
     let of_endpoint = spec.endpoint.as_ref().and_then(|e| e.timeout.as_deref());
-    let declared: SignedDuration = of_config.or(of_endpoint)?.parse().ok()?;
+    let Some(text) = of_config.or(of_endpoint) else {
+        let seconds = spec.endpoint.as_ref()?.timeout_seconds?;
+        return Some(Duration::from_secs(u64::try_from(seconds).ok()?));
+    };
+    let declared: SignedDuration = text.parse().ok()?;
     Duration::try_from(declared)
         .ok()
         .filter(|limit| !limit.is_zero())
+}
+
+/// The settings that only this platform knows: those of the documented map, and strings beside it.
+fn settings(config: &ProviderSettings) -> BTreeMap<String, String> {
+    let beside = config
+        .further
+        .iter()
+        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
+    let mut settings: BTreeMap<String, String> = beside.collect();
+    settings.extend(config.custom_settings.clone());
+    settings
 }
 
 /// Understands a MachineProvider; `secrets` holds what its Secrets hold, by key.
@@ -185,9 +239,7 @@ pub fn lower_provider(
         images: images
             .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
             .collect(),
-        settings: config
-            .map(|config| config.custom_settings.clone())
-            .unwrap_or_default(),
+        settings: config.map(settings).unwrap_or_default(),
         credentials: Credentials::new(secrets),
     }
 }

@@ -10,7 +10,7 @@ use machinist_api::{
         machine::Machine,
         machine_provider::{
             AuthenticationState, AuthenticationStatus, CapabilityStatus, CapacityStatus,
-            ConnectivityState, ConnectivityStatus, HealthStatus, MachineProvider,
+            ConnectivityState, ConnectivityStatus, HealthState, HealthStatus, MachineProvider,
             MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota, ResourceStatus,
             ResourceUsage,
         },
@@ -72,7 +72,11 @@ pub fn raise_provider(
         health: Some(HealthStatus {
             score: Some(if outlook.outcome.is_ok() { 100 } else { 0 }),
             last_checked: Some(Time(outlook.now)),
-            metrics: None,
+            status: Some(match outlook.outcome {
+                Ok(_) => HealthState::Healthy,
+                Err(_) => HealthState::Unhealthy,
+            }),
+            ..HealthStatus::default()
         }),
         capabilities: outlook
             .outcome
@@ -85,6 +89,13 @@ pub fn raise_provider(
         ready: Some(outlook.outcome.is_ok()),
         capacity: capacity(outlook, &used),
         machines,
+        active_machines: machines,
+        message: outlook
+            .outcome
+            .as_ref()
+            .err()
+            .map(|trouble| trouble.message.clone()),
+        ..MachineProviderStatus::default()
     }
 }
 

@@ -103,11 +103,17 @@ struct Preset {
     memory: Option<u64>,
 }
 
+/// The name of the machine's size, in either form.
+fn named(machine: &MachineSpec) -> Option<&str> {
+    let instance_type = machine.instance_type.as_deref();
+    instance_type.or(machine.machine_class.as_deref())
+}
+
 fn template(
     machine: &MachineSpec,
     provider: &MachineProviderSpec,
 ) -> Result<Option<Preset>, LowerError> {
-    let Some(wanted) = machine.instance_type.as_deref() else {
+    let Some(wanted) = named(machine) else {
         return Ok(None);
     };
     let found = provider
@@ -143,7 +149,7 @@ fn refuse_conflict(
     let Some(template) = template else {
         return Ok(());
     };
-    let instance_type = machine.instance_type.as_deref().unwrap_or_default();
+    let instance_type = named(machine).unwrap_or_default();
     if let (Some((field, cpu)), Some(cpus)) = (declared.cpu, template.cpus)
         && cpu.count() != cpus
     {

@@ -1,0 +1,222 @@
+//! One table of cases, two servers: the embedded one and kube-apiserver judge and complete every
+//! manifest alike.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+mod support;
+#[path = "../../api/tests/table/mod.rs"]
+mod table;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, ResourceExt,
+    api::{
+        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+    },
+    runtime::wait::{Condition, await_condition, conditions::is_crd_established},
+};
+use serde_json::{Value, json};
+use support::{
+    Sandbox,
+    kube::{self as real, Cluster},
+    peers, process,
+};
+use table::{Case, Expect};
+
+/// Installs what `machinist crds` prints.
+async fn install_crds(client: &Client, crds: &[CustomResourceDefinition]) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for crd in crds {
+        let made = api.create(&PostParams::default(), crd).await;
+        made.unwrap_or_else(|error| panic!("{}: {error}", crd.name_any()));
+    }
+    for crd in crds {
+        let established = await_condition(api.clone(), &crd.name_any(), is_crd_established()).await;
+        established.unwrap();
+    }
+}
+
+/// Every case, and every documented manifest as one.
+fn cases() -> Vec<Case> {
+    let documented = table::manifests().into_iter().map(|(name, manifest)| Case {
+        name,
+        manifest,
+        was: None,
+        expect: Expect::Accept,
+        by: None,
+    });
+    documented.chain(table::cases()).collect()
+}
+
+/// A server, and which of the kinds belong to no namespace.
+struct Server<'a> {
+    client: Client,
+    crds: &'a [CustomResourceDefinition],
+}
+
+impl Server<'_> {
+    fn api(&self, manifest: &Value) -> Api<DynamicObject> {
+        let word = |name: &str| manifest[name].as_str().unwrap();
+        let (group, version) = word("apiVersion").split_once('/').unwrap();
+        let kind = word("kind");
+        let crd = self.crds.iter().map(|crd| &crd.spec);
+        let crd = crd
+            .clone()
+            .find(|crd| crd.group == group && crd.names.kind == kind);
+        let crd = crd.unwrap_or_else(|| panic!("no definition of {kind} in {group}"));
+        let gvk = GroupVersionKind::gvk(group, version, kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &crd.names.plural);
+        match crd.scope.as_str() {
+            "Cluster" => Api::all_with(self.client.clone(), &resource),
+            _ => Api::namespaced_with(self.client.clone(), "default", &resource),
+        }
+    }
+
+    /// What the server makes of a case: the object, or its refusal.
+    async fn judge(&self, case: &Case) -> Result<Value, String> {
+        match &case.was {
+            Some(was) => self.judge_change(was, &case.manifest).await,
+            None => self.judge_creation(&case.manifest).await,
+        }
+    }
+
+    /// A creation has no effect, but where there is a status to judge: a creation leaves it out.
+    async fn judge_creation(&self, manifest: &Value) -> Result<Value, String> {
+        let api = self.api(manifest);
+        let object = object(manifest);
+        let dry_run = PostParams {
+            dry_run: true,
+            field_manager: None,
+        };
+        let accepted = answer(api.create(&dry_run, &object).await)?;
+        if manifest["status"].is_null() {
+            return Ok(accepted);
+        }
+        api.create(&PostParams::default(), &object).await.unwrap();
+        let patch = Patch::Merge(json!({"status": manifest["status"]}));
+        let params = PatchParams {
+            dry_run: true,
+            ..PatchParams::default()
+        };
+        let judged = api.patch_status(&object.name_any(), &params, &patch).await;
+        remove(&api, &object).await;
+        answer(judged)
+    }
+
+    /// A change without effect, to an object that is made for it with the status that it has.
+    async fn judge_change(&self, was: &Value, manifest: &Value) -> Result<Value, String> {
+        let api = self.api(was);
+        let name = object(was).name_any();
+        let params = PatchParams::default();
+        let mut made = api
+            .create(&PostParams::default(), &object(was))
+            .await
+            .unwrap();
+        if !was["status"].is_null() {
+            let status = Patch::Merge(json!({"status": was["status"]}));
+            made = api.patch_status(&name, &params, &status).await.unwrap();
+        }
+        let mut after = object(manifest);
+        after.metadata.resource_version = made.metadata.resource_version;
+        let dry_run = PostParams {
+            dry_run: true,
+            field_manager: None,
+        };
+        let mut judged = answer(api.replace(&name, &dry_run, &after).await);
+        if judged.is_ok() && !manifest["status"].is_null() {
+            let status = Patch::Merge(json!({"status": manifest["status"]}));
+            judged = answer(api.patch_status(&name, &params.dry_run(), &status).await);
+        }
+        remove(&api, &object(was)).await;
+        judged
+    }
+}
+
+fn object(manifest: &Value) -> DynamicObject {
+    serde_json::from_value(manifest.clone()).unwrap()
+}
+
+async fn remove(api: &Api<DynamicObject>, object: &DynamicObject) {
+    let name = object.name_any();
+    api.delete(&name, &DeleteParams::default()).await.unwrap();
+    let gone = Condition::not(|found: Option<&_>| found.is_some());
+    await_condition(api.clone(), &name, gone).await.unwrap();
+}
+
+fn answer(outcome: Result<DynamicObject, ::kube::Error>) -> Result<Value, String> {
+    match outcome {
+        Ok(object) => Ok(serde_json::to_value(object).unwrap()),
+        Err(::kube::Error::Api(status)) if (400..500).contains(&status.code) => Err(status.message),
+        Err(error) => panic!("not a verdict: {error}"),
+    }
+}
+
+/// What is wrong with two verdicts on a case, if anything is.
+fn objection(
+    case: &Case,
+    (real, embedded): (Result<Value, String>, Result<Value, String>),
+) -> Option<String> {
+    let wrong = match (case.refusal(), &real, &embedded) {
+        (None, Ok(real), Ok(embedded)) => {
+            let mut wrong = case.misses(real);
+            for part in ["spec", "status"] {
+                if real[part] != embedded[part] {
+                    wrong.push(format!(
+                        "{part} differs\n  real      {}\n  embedded  {}",
+                        real[part], embedded[part]
+                    ));
+                }
+            }
+            wrong.join("\n")
+        }
+        (Some(refusal), Err(real), Err(embedded))
+            if real.contains(refusal) && embedded.contains(refusal) =>
+        {
+            String::new()
+        }
+        (refusal, real, embedded) => {
+            format!("  expected  {refusal:?}\n  real      {real:?}\n  embedded  {embedded:?}")
+        }
+    };
+    (!wrong.is_empty()).then(|| format!("{}\n{wrong}", case.name))
+}
+
+#[test]
+fn both_servers_give_the_same_verdict() {
+    let _guests = peers::boot_guests();
+    let sandbox = Sandbox::new();
+    let Some(cluster) = Cluster::start(&sandbox) else {
+        return;
+    };
+    let up = sandbox.up(&[]);
+    let printed =
+        process::run(std::process::Command::new(env!("CARGO_BIN_EXE_machinist")).arg("crds"));
+    let crds: Vec<CustomResourceDefinition> = serde_saphyr::from_multiple(&printed.stdout).unwrap();
+    let cases = cases();
+    assert!(cases.len() > 250, "{} cases", cases.len());
+    let wrong: Vec<String> = real::runtime().block_on(async {
+        let server = |client| Server {
+            client,
+            crds: &crds,
+        };
+        let real = server(real::client(&cluster.kubeconfig()).await.unwrap());
+        let embedded = server(real::client(&up.kubeconfig()).await.unwrap());
+        install_crds(&real.client, &crds).await;
+        let mut wrong = Vec::new();
+        for case in &cases {
+            let verdicts = (real.judge(case).await, embedded.judge(case).await);
+            wrong.extend(objection(case, verdicts));
+        }
+        wrong
+    });
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
+}
