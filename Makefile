@@ -67,7 +67,22 @@ bench: ## Measure start-up, load and memory beside kube-apiserver, and overhead 
 	@images/guest/build.sh >/dev/null
 	@$(PEERS); cargo run --release --locked --quiet --package xtask -- bench $(BENCH)
 
+.PHONY: faults
+faults: ## Print the fault table: every fault at every call of every scenario, with its verdict
+	@MACHINIST_FAULTS_ALL=1 cargo test --release -p machinist --locked --test engine every_fault_at_every_call -- --nocapture
+
+SOAK_SEEDS ?= 100000
+
+.PHONY: soak
+soak: ## Lead 100,000 simulated lives of a machine, each from its seed
+	@MACHINIST_SIM_SEEDS=$(SOAK_SEEDS) cargo test --release -p machinist --locked --test engine lives_that_seeds_make_up -- --nocapture
+
 FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz-check
+fuzz-check: ## Check that the fuzz targets compile, on the stable toolchain and with our versions
+	@cp Cargo.lock fuzz/Cargo.lock
+	@cargo check --manifest-path fuzz/Cargo.toml
 
 .PHONY: fuzz
 fuzz: ## Fuzz requests, patches, apply, CEL, protobuf, selectors and tokens, a minute each

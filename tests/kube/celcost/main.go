@@ -1,7 +1,12 @@
-// Says of rules what kube-apiserver's own packages make of them: the type of fault, or what the rule costs at most.
+// Says of rules what they cost at most by the estimate of kube-apiserver's own packages, or that
+// they are refused. Reads the form of crates/apiserver/src/schema/cel/testdata/costs.json and
+// writes it with the costs filled in:
+//
+//	go run ./celcost <costs.json >new.json
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,46 +20,53 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-type oneCase struct {
-	Schema json.RawMessage `json:"schema"`
-	Rule   string          `json:"rule"`
-	Cost   *uint64         `json:"cost,omitempty"`
-	Error  string          `json:"error,omitempty"`
+type vectors struct {
+	Schema json.RawMessage     `json:"schema"`
+	Rules  [][]json.RawMessage `json:"rules"`
 }
 
 func main() {
-	var cases []oneCase
-	if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
-		panic(err)
+	var all vectors
+	must(json.NewDecoder(os.Stdin).Decode(&all))
+	var lines []string
+	for _, vector := range all.Rules {
+		var rule string
+		must(json.Unmarshal(vector[0], &rule))
+		answer := "null"
+		if cost, taken := estimate(all.Schema, rule); taken {
+			answer = fmt.Sprint(cost)
+		}
+		lines = append(lines, fmt.Sprintf("[%s, %s]", vector[0], answer))
 	}
-	for i := range cases {
-		c := &cases[i]
-		var props v1.JSONSchemaProps
-		if err := json.Unmarshal(c.Schema, &props); err != nil {
-			panic(err)
+	fmt.Printf("{\"schema\":%s,\n\"rules\":[\n", all.Schema)
+	for i, line := range lines {
+		end := ",\n"
+		if i == len(lines)-1 {
+			end = "\n"
 		}
-		props.XValidations = v1.ValidationRules{{Rule: c.Rule}}
-		var internal apiextensions.JSONSchemaProps
-		if err := v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
-			panic(err)
-		}
-		s, err := structural.NewStructural(&internal)
-		if err != nil {
-			panic(err)
-		}
-		results, err := cel.Compile(s, model.SchemaDeclType(s, false), celconfig.PerCallLimit,
-			environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), cel.StoredExpressionsEnvLoader())
-		if err != nil {
-			c.Error = err.Error()
-			continue
-		}
-		if results[0].Error != nil {
-			c.Error = results[0].Error.Detail
-			continue
-		}
-		cost := results[0].MaxCost
-		c.Cost = &cost
+		fmt.Print(line, end)
 	}
-	out, _ := json.Marshal(cases)
-	fmt.Println(string(out))
+	fmt.Println("]}")
+}
+
+// estimate gives the cost of one rule at a node, and whether it compiles at all.
+func estimate(schema []byte, rule string) (uint64, bool) {
+	var props v1.JSONSchemaProps
+	must(json.NewDecoder(bytes.NewReader(schema)).Decode(&props))
+	props.XValidations = v1.ValidationRules{{Rule: rule}}
+	var internal apiextensions.JSONSchemaProps
+	must(v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil))
+	node, err := structural.NewStructural(&internal)
+	must(err)
+	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	results, err := cel.Compile(node, model.SchemaDeclType(node, false), celconfig.PerCallLimit, base, cel.StoredExpressionsEnvLoader())
+	must(err)
+	return results[0].MaxCost, results[0].Error == nil
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }

@@ -22,11 +22,16 @@ pub(crate) use limits::{Gate, Permit};
 
 use crate::auth::{Identity, MASTERS, authenticate};
 use crate::core::Core;
-use crate::http::{Query, refusal};
+use crate::http::{Query, of_old_watch, refusal};
 use crate::status::ApiError;
 
 /// Answers a request within the limits.
 pub(crate) async fn handle(core: Arc<Core>, mut request: Request<Body>) -> Response<Body> {
+    if *request.method() == Method::GET
+        && let Some(address) = of_old_watch(request.uri())
+    {
+        *request.uri_mut() = address;
+    }
     authenticate::identify(&core, &mut request);
     let identity = request.extensions().get::<Identity>();
     if is_watch(&request) {

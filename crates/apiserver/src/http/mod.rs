@@ -32,6 +32,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 pub(crate) use accept::Shape;
 pub use backup::BACKUP_PATH;
+pub(crate) use path::of_old_watch;
 use path::{ResourcePath, Target};
 pub(crate) use query::Query;
 pub(crate) use respond::{View, error as refusal};

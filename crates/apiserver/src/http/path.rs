@@ -1,5 +1,6 @@
 //! From a path to what it names.
 
+use http::Uri;
 use percent_encoding::percent_decode_str;
 
 /// What a path names.
@@ -20,6 +21,31 @@ pub(crate) struct ResourcePath {
     pub(crate) plural: String,
     pub(crate) name: Option<String>,
     pub(crate) subresource: Option<String>,
+}
+
+/// The address of a watch that is asked for in the old way, `/api/v1/watch/…`, in the way of
+/// today, `/api/v1/…?watch=true`; `None` for every other address.
+pub(crate) fn of_old_watch(uri: &Uri) -> Option<Uri> {
+    let mut parts = uri.path().splitn(6, '/').skip(1);
+    let root = parts.next()?;
+    let (group, version) = match root {
+        "api" => (None, parts.next()?),
+        "apis" => (Some(parts.next()?), parts.next()?),
+        _ => return None,
+    };
+    if parts.next()? != "watch" {
+        return None;
+    }
+    let before: Vec<&str> = [Some(root), group, Some(version)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let prefix = format!("/{}/watch/", before.join("/"));
+    let rest = uri.path().strip_prefix(&prefix).filter(|r| !r.is_empty())?;
+    let query = uri.query().unwrap_or_default();
+    // The first of several values counts.
+    let address = format!("/{}/{rest}?watch=true&{query}", before.join("/"));
+    address.parse().ok()
 }
 
 /// Reads a path.
@@ -69,6 +95,25 @@ pub(crate) fn parse(path: &str) -> Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn old_watches() {
+        for (old, new) in [
+            (
+                "/api/v1/watch/namespaces/a/secrets?timeoutSeconds=1",
+                Some("/api/v1/namespaces/a/secrets?watch=true&timeoutSeconds=1"),
+            ),
+            ("/apis/g/v1/watch/ms/b", Some("/apis/g/v1/ms/b?watch=true&")),
+            ("/apis/g/v1/watch", None),
+            ("/apis/g/v1/watch/", None),
+            ("/apis/g/v1/watches/b", None),
+            ("/api/v1/namespaces/watch", None),
+            ("/api", None),
+        ] {
+            let got = of_old_watch(&old.parse().unwrap());
+            assert_eq!(got.map(|uri| uri.to_string()).as_deref(), new, "{old}");
+        }
+    }
 
     #[test]
     fn paths() {

@@ -86,7 +86,7 @@ pub fn request(line: &str, body: Option<&Value>) -> Request<Body> {
     let (method, path) = line.split_once(' ').unwrap();
     let (method, patch) = method.split_once('+').unwrap_or((method, ""));
     let content_type = match patch {
-        "" => "application/json",
+        "" | "table" => "application/json",
         "merge" => "application/merge-patch+json",
         "json" => "application/json-patch+json",
         "apply" => "application/apply-patch+yaml",
@@ -94,7 +94,11 @@ pub fn request(line: &str, body: Option<&Value>) -> Request<Body> {
         other => panic!("unknown patch {other}"),
     };
     let body = body.map_or_else(Body::empty, |b| Body::from(b.to_string()));
-    Request::builder()
+    let mut builder = Request::builder();
+    if patch == "table" {
+        builder = builder.header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    }
+    builder
         .method(method)
         .uri(path)
         .header("content-type", content_type)

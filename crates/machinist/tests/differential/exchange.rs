@@ -153,7 +153,10 @@ async fn read(response: Response) -> Answer {
             headers.insert(name.to_owned(), values);
         }
     }
-    let is_watch = response.url().query().is_some_and(|q| q.contains("watch=")) && code == 200;
+    let asked = response.url();
+    let is_watch =
+        asked.query().is_some_and(|q| q.contains("watch=")) || asked.path().contains("/watch/");
+    let is_watch = is_watch && code == 200;
     let mut bytes = Vec::new();
     let mut stream = response.bytes_stream();
     // A watch may be cut off at its end; what came before counts.

@@ -4,7 +4,10 @@
 //! nothing left when it is deleted.
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
+mod faults;
+mod lab;
 mod lifecycle;
+mod simulation;
 mod world;
 
 use std::time::Duration;

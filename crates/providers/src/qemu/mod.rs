@@ -118,7 +118,8 @@ impl Provider for Qemu {
                 attach_disk: When::Always,
                 detach_disk: When::Always,
                 grow_disk: When::Always,
-                nics: When::Always,
+                // A running guest takes a new card at once, but was seen not to let go of one.
+                nics: When::Stopped,
             },
             disk_unit: disk::UNIT,
         }

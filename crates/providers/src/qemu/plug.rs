@@ -16,8 +16,10 @@ use super::{
     record::{AskedDisk, Plug, Record},
 };
 
-/// How long a guest may take to let a device go, in one go; it is asked again after that.
-const UNPLUG: Duration = Duration::from_secs(5);
+/// How long a guest may take to let a device go before it is asked again. Being asked is the press
+/// of a button, which the guest acts on five seconds later, and a second press takes it back: so it
+/// is asked once, and given time.
+const UNPLUG: Duration = Duration::from_secs(40);
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Host {
@@ -207,13 +209,16 @@ async fn add_device(qmp: &mut Qmp, id: &str, mut device: Value) -> Result<(), Qm
 
 /// Asks the guest to let a device go, and waits a while for it.
 async fn remove_device(qmp: &mut Qmp, id: &str) -> Result<(), QmpError> {
+    if !has_device(qmp, id).await? {
+        return Ok(());
+    }
+    match qmp.execute("device_del", json!({"id": id})).await {
+        // The guest was asked before and has not let go yet.
+        Ok(_) | Err(QmpError::Refused { .. }) => {}
+        Err(error) => return Err(error),
+    }
     let deadline = Instant::now() + UNPLUG;
     while has_device(qmp, id).await? {
-        match qmp.execute("device_del", json!({"id": id})).await {
-            // The guest was asked before and has not let go yet.
-            Ok(_) | Err(QmpError::Refused { .. }) => {}
-            Err(error) => return Err(error),
-        }
         if Instant::now() >= deadline {
             return Err(QmpError::Refused {
                 command: "device_del".to_owned(),

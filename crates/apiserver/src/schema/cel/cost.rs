@@ -95,7 +95,7 @@ fn length(value: &Value) -> u64 {
 /// The size of an expression before it is instrumented.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Size {
-    /// How many steps it has.
+    /// What running each part of it once costs.
     pub(super) nodes: u64,
     /// How deep it nests.
     pub(super) depth: usize,
@@ -161,8 +161,20 @@ pub(super) fn instrument(expression: &mut IdedExpr) -> Size {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) => {}
     }
     Size {
-        nodes: size.nodes + 1,
+        nodes: size.nodes + weight(expression),
         depth: size.depth + 1,
+    }
+}
+
+/// What a step costs beside its operands and their sizes.
+fn weight(expression: &IdedExpr) -> u64 {
+    match &expression.expr {
+        Expr::Unspecified | Expr::Literal(_) | Expr::Comprehension(_) => 0,
+        Expr::Select(select) => u64::from(!select.test),
+        Expr::Call(call) => u64::from(!matches!(&*call.func_name, "_&&_" | "_||_" | "_?_:_")),
+        Expr::Ident(_) => 1,
+        Expr::List(_) => 10,
+        Expr::Map(_) | Expr::Struct(_) => 30,
     }
 }
 

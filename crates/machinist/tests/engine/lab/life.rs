@@ -1,0 +1,243 @@
+//! The life of one machine on one platform, with as many engines as a test likes.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use kube::{
+    Api, Client,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use machinist_api::vitistack::{Machine, MachineProvider};
+use machinist_apiserver::Identity;
+use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
+use machinist_engine::{Engine, Metrics, Readiness};
+use machinist_providers::{Sim, SimCloud, SimOptions};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use super::{
+    Declared, Lab,
+    clock::{Wound, epoch},
+    wire::{Line, Wire},
+};
+
+/// How long anything may take to come right once nothing goes wrong any more, in virtual time: more
+/// than the longest call may take.
+const PATIENCE: Duration = Duration::from_secs(2400);
+const PAUSE: Duration = Duration::from_secs(2);
+
+struct OneCloud(SimCloud);
+
+#[async_trait]
+impl Connect for OneCloud {
+    async fn connect(&self, _: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        Ok(Arc::new(Sim::new(self.0.clone())))
+    }
+}
+
+pub(crate) struct Life<'a> {
+    lab: &'a Lab,
+    admin: Client,
+    pub(crate) wire: Wire,
+    pub(crate) cloud: SimCloud,
+    clock: Arc<Wound>,
+    engines: Vec<JoinHandle<()>>,
+    pub(crate) patience: Duration,
+}
+
+impl Drop for Life<'_> {
+    fn drop(&mut self) {
+        self.engines.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl<'a> Life<'a> {
+    /// A provider is declared, and one engine runs.
+    pub(crate) async fn begin(lab: &'a Lab, options: SimOptions) -> Life<'a> {
+        let options = SimOptions {
+            epoch: Some(epoch()),
+            ..options
+        };
+        let mut life = Life {
+            lab,
+            admin: Client::new(lab.server.service(Identity::admin()), "default"),
+            wire: Wire::new(),
+            cloud: SimCloud::new(options),
+            clock: Arc::new(Wound::new()),
+            engines: Vec::new(),
+            patience: PATIENCE,
+        };
+        let provider = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+            "metadata": {"name": "cloud"},
+            "spec": {"type": "sim", "region": "here"},
+        });
+        let provider = serde_json::from_value(provider).expect("a provider");
+        let made = life
+            .providers()
+            .create(&PostParams::default(), &provider)
+            .await;
+        made.expect("created");
+        life.add_engine();
+        life
+    }
+
+    pub(crate) fn machines(&self) -> Api<Machine> {
+        Api::default_namespaced(self.admin.clone())
+    }
+
+    pub(crate) fn providers(&self) -> Api<MachineProvider> {
+        Api::default_namespaced(self.admin.clone())
+    }
+
+    pub(crate) fn engines(&self) -> usize {
+        self.engines.len()
+    }
+
+    /// One more engine, as after a lost lease.
+    pub(crate) fn add_engine(&mut self) {
+        let line = Line {
+            server: self.lab.server.service(Identity::admin()),
+            wire: self.wire.clone(),
+        };
+        let client = Client::new(line, "default");
+        let (cloud, clock) = (self.cloud.clone(), self.clock.clone());
+        self.engines.push(tokio::spawn(async move {
+            // Whoever runs the program starts it again when it ends.
+            loop {
+                let engine = Engine {
+                    client: client.clone(),
+                    connect: Arc::new(OneCloud(cloud.clone())),
+                    clock: clock.clone(),
+                    metrics: Metrics::default(),
+                    readiness: Readiness::default(),
+                };
+                let _ = engine.run(std::future::pending()).await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }));
+    }
+
+    /// An engine dies in the midst of whatever it does.
+    pub(crate) fn kill_engine(&mut self) {
+        if !self.engines.is_empty() {
+            self.engines.remove(0).abort();
+        }
+    }
+
+    pub(crate) fn replace_engine(&mut self) {
+        self.kill_engine();
+        self.add_engine();
+    }
+
+    pub(crate) fn jump_clock(&self, seconds: i64) {
+        self.clock.off.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn declare(&self, declared: &Declared) {
+        let machine = serde_json::from_value(declared.object()).expect("a machine");
+        let made = self
+            .machines()
+            .create(&PostParams::default(), &machine)
+            .await;
+        made.expect("created");
+    }
+
+    pub(crate) async fn change(&self, declared: &Declared) {
+        self.patch(declared.patch()).await;
+    }
+
+    pub(crate) async fn patch(&self, patch: Value) {
+        let params = PatchParams::default();
+        let machines = self.machines();
+        let patched = machines.patch("m", &params, &Patch::Merge(&patch)).await;
+        patched.expect("patched");
+    }
+
+    pub(crate) async fn delete(&self) {
+        let params = DeleteParams::default();
+        self.machines().delete("m", &params).await.expect("asked");
+    }
+
+    pub(crate) async fn machine(&self) -> Option<Machine> {
+        self.machines().get_opt("m").await.expect("an answer")
+    }
+
+    /// Waits until there is one machine, as declared, and the object says so.
+    pub(crate) async fn until_as_declared(&self, declared: &Declared) -> Result<(), String> {
+        let mut why = String::new();
+        let mut waited = Duration::ZERO;
+        while waited < self.patience {
+            why = match self.judge(declared).await {
+                Ok(()) => return Ok(()),
+                Err(why) => why,
+            };
+            tokio::time::sleep(PAUSE).await;
+            waited += PAUSE;
+        }
+        Err(why)
+    }
+
+    async fn judge(&self, declared: &Declared) -> Result<(), String> {
+        let machine = self.machine().await.ok_or("the object is gone")?;
+        let uid = machine.metadata.uid.clone().unwrap_or_default();
+        let all = self.cloud.snapshot();
+        let [facts] = all.as_slice() else {
+            return Err(format!("{} machines", all.len()));
+        };
+        if facts.key.machine() != uid {
+            return Err(format!("{:?} belongs to nobody", facts.id));
+        }
+        if let Some(difference) = declared.differs(facts) {
+            return Err(difference);
+        }
+        let status = machine.status.ok_or("no status")?;
+        let is = |kind: &str, value: &str| {
+            let mut found = status.conditions.iter().filter(|c| c.type_ == kind);
+            found.any(|c| c.status == value)
+        };
+        let settled = is("Reconciling", "False") && is("Stalled", "False");
+        let current = status.observed_generation == machine.metadata.generation;
+        let id = status.machine_id.as_deref() == Some(facts.id.as_str());
+        match settled && current && id && is("Ready", if declared.runs { "True" } else { "False" })
+        {
+            true => Ok(()),
+            false => Err(format!("the object says {status:?}")),
+        }
+    }
+
+    /// Waits until object and machine are gone; the provider goes too, for the next life.
+    pub(crate) async fn until_gone(&mut self) -> Result<(), String> {
+        let mut waited = Duration::ZERO;
+        while self.machine().await.is_some() {
+            if waited >= self.patience {
+                let status = self.machine().await.and_then(|machine| machine.status);
+                return Err(format!("the object stays: {status:?}"));
+            }
+            tokio::time::sleep(PAUSE).await;
+            waited += PAUSE;
+        }
+        // Whatever is still on its way there has its time.
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        match self.cloud.snapshot().as_slice() {
+            [] => Ok(()),
+            left => Err(format!("left at the platform: {left:?}")),
+        }
+    }
+
+    /// Removes everything, whatever state it is in, so that the next life begins anew.
+    pub(crate) async fn end(self) {
+        self.engines.iter().for_each(JoinHandle::abort);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let bare = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        let params = PatchParams::default();
+        let (machines, providers) = (self.machines(), self.providers());
+        let _ = machines.delete("m", &DeleteParams::default()).await;
+        let _ = machines.patch("m", &params, &bare).await;
+        let _ = providers.delete("cloud", &DeleteParams::default()).await;
+        let _ = providers.patch("cloud", &params, &bare).await;
+    }
+}
