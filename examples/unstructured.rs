@@ -18,7 +18,7 @@ fn main() -> anyhow::Result<()> {
         "unstructured",
         build!(MachineSpec {
             provider_ref: build!(ProviderRef { name: "local" }),
-            memory: 4 << 30,
+            memory: 4_i64 << 30,
             disks: [build!(Disk {
                 name: "root",
                 size_gb: 20
@@ -33,11 +33,9 @@ fn main() -> anyhow::Result<()> {
 
     // What does not fit is named by its path.
     dynamic.data["spec"]["disks"][0]["sizeGB"] = json!("twenty");
-    let error = from_unstructured::<Machine>(&dynamic)
-        .map(|_| ())
-        .unwrap_err();
-    println!("{error}");
-    assert!(error.to_string().starts_with("spec.disks[0].sizeGB: "));
+    let refused = from_unstructured::<Machine>(&dynamic).map_err(|error| error.to_string());
+    println!("{refused:?}");
+    assert!(refused.is_err_and(|why| why.starts_with("spec.disks[0].sizeGB: ")));
 
     // The same object in the other version.
     let beta = convert(&serde_json::to_value(&machine)?, "vitistack.io/v1beta1")?;

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::{
-    assert_has,
+    assert_has, bigger,
     support::{manifests::machine, process},
     web, with_each,
 };
@@ -58,11 +58,15 @@ fn changing() {
             &kubectl.refused("scale machine web --replicas=2"),
             &["machines.vitistack.io \"web\" not found"],
         );
-        let replaced = machine("web", "sim", "debian-13");
-        kubectl.feed_ok("replace", &replaced);
+        let other = machine("web", "sim", "debian-13");
+        assert_has(
+            &kubectl.feed("replace", &other).stderr,
+            &["spec.os", "delete the Machine and create it anew"],
+        );
+        kubectl.feed_ok("replace", &bigger(&super::web()));
         assert_eq!(
-            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["os"]["imageID"],
-            "debian-13"
+            kubectl.get("machines.v1alpha1.vitistack.io web")["spec"]["disks"][0]["sizeGB"],
+            2
         );
     });
 }
