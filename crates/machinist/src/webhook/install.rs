@@ -81,7 +81,7 @@ fn admission_configuration(
             match_policy: Some("Equivalent".to_owned()),
             rules: Some(vec![RuleWithOperations {
                 api_groups: words(&[GROUP]),
-                api_versions: words(&["v1alpha1"]),
+                api_versions: words(&["v1alpha1", "v1beta1"]),
                 operations: words(&["CREATE", "UPDATE"]),
                 resources: words(&["machines"]),
                 scope: Some("Namespaced".to_owned()),
