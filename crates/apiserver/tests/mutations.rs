@@ -110,6 +110,9 @@ fn mutated(manifest: &Value, dice: &mut Dice) -> Value {
     for _ in 0..=dice.below(3) {
         let mut all = Vec::new();
         places(&made, String::new(), &mut all);
+        if all.is_empty() {
+            break;
+        }
         let at = all[dice.below(all.len())].clone();
         let (parent, key) = at.rsplit_once('/').unwrap();
         let key = key.replace("~1", "/").replace("~0", "~");
