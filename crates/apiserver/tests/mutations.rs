@@ -170,8 +170,9 @@ fn fault(answer: &Answer) -> Option<String> {
     };
     match answer.code {
         422 if !causes.is_empty() && causes.iter().all(named) => None,
-        // A body that is no object of Kubernetes is refused before its fields are looked at.
-        400 if message.contains("metadata") => None,
+        // A body that is no object of Kubernetes is refused before its fields are looked at; the
+        // field is named as Kubernetes names it then.
+        400 if message.contains("metadata") || message.contains("ObjectMeta.") => None,
         code => Some(format!("{code}: {body}")),
     }
 }
