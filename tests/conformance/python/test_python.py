@@ -2,6 +2,7 @@
 custom objects, every patch, watches, pages, manifests, informers, leader election, and credentials
 that a command prints. Runs against KUBECONFIG, in a namespace of its own."""
 
+import contextlib
 import json
 import os
 import sys
@@ -255,24 +256,54 @@ def test_informer(api, namespace):
         informer.stop()
 
 
+class Withdrawn(Exception):
+    """The candidate was told to end."""
+
+
+class Withdrawing(LeaseLock):
+    """A lock whose candidate ends once it is told to: the client's loop knows no end of its own."""
+
+    def __init__(self, withdrawn, *arguments):
+        super().__init__(*arguments)
+        self.withdrawn = withdrawn
+
+    def get(self, name, namespace):
+        if self.withdrawn.is_set():
+            raise Withdrawn
+        return super().get(name, namespace)
+
+
 def test_leader_election(api, namespace):
-    led = []
+    led, threads, withdrawn = [], [], threading.Event()
 
     def candidate(name):
-        lock = LeaseLock("lock", namespace, name)
         settings = electionconfig.Config(
-            lock, lease_duration=6, renew_deadline=4, retry_period=1,
+            Withdrawing(withdrawn, "lock", namespace, name),
+            lease_duration=6, renew_deadline=4, retry_period=1,
             onstarted_leading=lambda: led.append(name), onstopped_leading=lambda: None)
-        threading.Thread(target=leaderelection.LeaderElection(settings).run, daemon=True).start()
 
-    candidate("first")
-    until(lambda: led == ["first"])
-    candidate("second")
-    leases = client.CoordinationV1Api(api)
-    before = leases.read_namespaced_lease("lock", namespace).spec.renew_time
-    until(lambda: leases.read_namespaced_lease("lock", namespace).spec.renew_time > before)
-    assert leases.read_namespaced_lease("lock", namespace).spec.holder_identity == "first"
-    assert led == ["first"]
+        def run():
+            with contextlib.suppress(Withdrawn):
+                leaderelection.LeaderElection(settings).run()
+
+        threads.append(threading.Thread(target=run, daemon=True))
+        threads[-1].start()
+
+    try:
+        candidate("first")
+        until(lambda: led == ["first"])
+        candidate("second")
+        leases = client.CoordinationV1Api(api)
+        before = leases.read_namespaced_lease("lock", namespace).spec.renew_time
+        until(lambda: leases.read_namespaced_lease("lock", namespace).spec.renew_time > before)
+        assert leases.read_namespaced_lease("lock", namespace).spec.holder_identity == "first"
+        assert led == ["first"]
+    finally:
+        # A thread that logs while the interpreter shuts down aborts it.
+        withdrawn.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_credentials_from_a_command(api, namespace, tmp_path):
