@@ -6,6 +6,7 @@
 
 mod faults;
 mod lab;
+mod leases;
 mod lifecycle;
 mod simulation;
 mod world;

@@ -1,7 +1,7 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -15,77 +15,26 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{
-    fault::{Admitted, Fault},
-    machine::Machine,
-    options::SimOptions,
-};
+use super::{machine::Machine, options::SimOptions};
+use crate::fault::{Admitted, Call, Chaos, Fault, Script, Verb};
 
 /// A platform in memory; clones are the same platform.
 #[derive(Debug, Clone)]
 pub struct SimCloud {
     pub(super) options: Arc<SimOptions>,
     state: Arc<Mutex<State>>,
+    script: Script,
     hints: broadcast::Sender<MachineKey>,
     born: (Timestamp, Instant),
 }
 
-/// Decides what goes wrong with a call, given its number and verb.
-pub type Chaos = Box<dyn FnMut(u64, Verb) -> Option<Fault> + Send>;
-
-/// One verb of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verb {
-    /// `probe`
-    Probe,
-    /// `find`
-    Find,
-    /// `get`
-    Get,
-    /// `list`
-    List,
-    /// `create`
-    Create,
-    /// `update`
-    Update,
-    /// `delete`
-    Delete,
-    /// `Console::output`
-    Console,
-}
-
-/// One call that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Its number, from zero.
-    pub index: u64,
-    /// What was asked.
-    pub verb: Verb,
-    /// About which machine.
-    pub key: Option<MachineKey>,
-    /// What was made to go wrong.
-    pub fault: Option<Fault>,
-}
-
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) machines: BTreeMap<String, Machine>,
     /// What was there before the last change, for stale looks.
     before: Vec<Facts>,
     pub(super) made: u64,
-    calls: Vec<Call>,
-    faults: HashMap<u64, Fault>,
-    next: HashMap<Verb, Vec<Fault>>,
-    chaos: Option<Chaos>,
     pub(super) peak: usize,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut state = f.debug_struct("State");
-        state.field("machines", &self.machines);
-        state.finish_non_exhaustive()
-    }
 }
 
 impl SimCloud {
@@ -95,6 +44,7 @@ impl SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
             options: Arc::new(options),
             state: Arc::default(),
+            script: Script::default(),
             hints: broadcast::Sender::new(1024),
         }
     }
@@ -105,9 +55,14 @@ impl SimCloud {
         epoch.checked_add(since.elapsed()).unwrap_or(Timestamp::MAX)
     }
 
+    /// Which calls go wrong, and what was called.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
     /// Has every call judged by this from now on; `None` lets all of them pass.
     pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.state().chaos = chaos;
+        self.script.set_chaos(chaos);
     }
 
     /// Everything that exists, as it is now.
@@ -118,17 +73,17 @@ impl SimCloud {
 
     /// Makes call number `index` go wrong.
     pub fn fault_at(&self, index: u64, fault: Fault) {
-        self.state().faults.insert(index, fault);
+        self.script.fault_at(index, fault);
     }
 
     /// Makes the next call of this verb go wrong; several are used up in turn.
     pub fn fault_next(&self, verb: Verb, fault: Fault) {
-        self.state().next.entry(verb).or_default().push(fault);
+        self.script.fault_next(verb, fault);
     }
 
     /// Every call so far.
     pub fn calls(&self) -> Vec<Call> {
-        self.state().calls.clone()
+        self.script.calls()
     }
 
     /// How many machines exist.
@@ -195,23 +150,9 @@ impl SimCloud {
         verb: Verb,
         key: Option<&MachineKey>,
     ) -> ProviderResult<Admitted> {
-        let fault = {
-            let mut state = self.state();
-            let index = state.calls.len() as u64;
-            let next = state.next.get_mut(&verb).filter(|queue| !queue.is_empty());
-            let next = next.map(|queue| queue.remove(0));
-            let chaos = state.chaos.as_mut().and_then(|chaos| chaos(index, verb));
-            let fault = state.faults.remove(&index).or(next).or(chaos);
-            state.calls.push(Call {
-                index,
-                verb,
-                key: key.cloned(),
-                fault,
-            });
-            fault
-        };
+        let call = self.script.begin(verb, key);
         sleep(self.options.latency).await;
-        Admitted::admit(format!("calling {verb:?} at the simulated platform"), fault)
+        self.script.admit(&call, "simulated")
     }
 
     pub(super) fn health(&self) -> Health {

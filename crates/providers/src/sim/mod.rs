@@ -7,7 +7,6 @@
 
 mod cloud;
 mod effects;
-mod fault;
 mod machine;
 mod options;
 
@@ -21,8 +20,8 @@ use machinist_core::{
 };
 use tokio_stream::wrappers::BroadcastStream;
 
-pub use cloud::{Call, Chaos, SimCloud, Verb};
-pub use fault::Fault;
+pub use crate::fault::{Call, Chaos, Fault, Script, Verb};
+pub use cloud::SimCloud;
 pub use options::{SimOptions, Transition};
 
 /// One driver that is connected to a [`SimCloud`].
