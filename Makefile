@@ -74,8 +74,9 @@ faults: ## Print the fault table: every fault at every call of every scenario, w
 SOAK_SEEDS ?= 100000
 
 .PHONY: soak
-soak: ## Lead 100,000 simulated lives of a machine, each from its seed
+soak: ## Lead 100,000 simulated lives of a machine, each from its seed, and all of the fault table on QEMU
 	@MACHINIST_SIM_SEEDS=$(SOAK_SEEDS) cargo test --release -p machinist --locked --test engine lives_that_seeds_make_up -- --nocapture
+	@$(PEERS); cargo test --release -p machinist --locked --test engine guests_survive_every_fault -- --ignored --nocapture
 
 FUZZ_SECONDS ?= 60
 

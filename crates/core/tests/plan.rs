@@ -30,6 +30,7 @@ fn decide(deleting: bool, bound: bool, want: Option<&Want>, seen: Option<&[Facts
         want,
         seen: seen.map_or(Seen::Unknown, Seen::Machines),
         absence: Absence::Proven,
+        refused: None,
         can: able(),
     })
 }
@@ -42,6 +43,7 @@ fn about(want: &Want, machine: &Facts, can: Capabilities) -> Step {
         want: Some(want),
         seen: Seen::Machines(std::slice::from_ref(machine)),
         absence: Absence::Apparent,
+        refused: None,
         can,
     })
 }
@@ -255,6 +257,7 @@ fn an_apparent_absence_is_no_proof_that_a_machine_is_gone() {
             want,
             seen: Seen::Machines(&[]),
             absence,
+            refused: None,
             can: able(),
         })
     };
@@ -319,6 +322,7 @@ proptest! {
             seen: seen.as_deref().map_or(Seen::Unknown, Seen::Machines),
             absence: if case.proven { Absence::Proven } else { Absence::Apparent },
             can: able(),
+            refused: None,
         });
         let there = seen.as_ref().map(Vec::len);
         match &step {
@@ -342,4 +346,28 @@ proptest! {
             prop_assert_eq!(step, Step::Wait(Waiting::Sight));
         }
     }
+}
+
+#[test]
+fn a_refused_change_neither_keeps_a_machine_down_nor_stops_it_again() {
+    let mut want = want();
+    want.cpu.cores = 64;
+    let with = |power: PowerState, refused: Option<&str>| {
+        let seen = [facts("i-1", power)];
+        let step = plan(Situation {
+            deleting: false,
+            bound: true,
+            want: Some(&want),
+            seen: Seen::Machines(&seen),
+            absence: Absence::Proven,
+            can: able(),
+            refused,
+        });
+        step.name()
+    };
+    let words = Some("at most 8");
+    assert_eq!(with(PowerState::Running, None), "stop");
+    assert_eq!(with(PowerState::Stopped, None), "resize");
+    assert_eq!(with(PowerState::Stopped, words), "start");
+    assert_eq!(with(PowerState::Running, words), "stall");
 }

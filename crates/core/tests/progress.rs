@@ -238,6 +238,7 @@ proptest! {
                 want: Some(&after),
                 seen: Seen::Machines(&platform.machines),
                 absence,
+                refused: None,
                 can,
             });
             if step == Step::Reclaim {

@@ -47,6 +47,7 @@ fn status(object: &Machine, case: &Case<'_>, times: Times) -> Machine {
         want: case.want,
         seen: case.seen.map_or(Seen::Unknown, Seen::Machines),
         absence: Absence::Proven,
+        refused: None,
         can: able(),
     };
     let step = plan(situation);

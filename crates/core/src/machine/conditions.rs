@@ -1,8 +1,8 @@
 //! The conditions of a machine, one function each.
 
 use super::{
-    Change, Facts, NicFacts, PowerState,
-    plan::{Seen, Stall, Step},
+    Change, Facts, NicFacts, PowerState, Refusal,
+    plan::{Seen, Stall, Step, Waiting},
     status::{Condition, Outlook, Phase, Trouble, Truth},
 };
 
@@ -165,7 +165,22 @@ impl Outlook<'_> {
         Condition::new("Reconciling", status, reason, self.message())
     }
 
+    /// What the platform refused is in the way until the declaration changes, also while the
+    /// machine is being started again without it.
+    fn refused(&self) -> Option<&str> {
+        match (self.trouble, self.step) {
+            (None, Step::Update(..) | Step::Wait(Waiting::Startup | Waiting::Shutdown)) => {
+                self.situation.refused
+            }
+            (_, Step::Stall(Stall::Refused(Refusal::Platform(words)))) => Some(words),
+            _ => None,
+        }
+    }
+
     fn stalled(&self) -> Condition {
+        if let Some(words) = self.refused() {
+            return Condition::new("Stalled", Truth::True, "Rejected", words);
+        }
         let reason = match (self.trouble, self.step) {
             (Some(trouble), _) if trouble.terminal => trouble.reason.clone(),
             (_, Step::Stall(Stall::Duplicates)) => "Duplicates".into(),

@@ -35,6 +35,8 @@ pub enum Refusal {
     BootDisk(String),
     /// An interface cannot be attached or detached here.
     Nic(String),
+    /// The platform tried, and said why not.
+    Platform(String),
 }
 
 impl Refusal {
@@ -57,6 +59,7 @@ impl Refusal {
             Refusal::BootDisk(name) => format!(
                 "The machine boots from disk {name}, which cannot be exchanged; keep that name and boot: true, {ANEW}."
             ),
+            Refusal::Platform(words) => words.clone(),
             Refusal::Nic(name) => format!(
                 "The provider cannot change interface {name} of a machine that exists; declare the interfaces that it has, {ANEW}."
             ),

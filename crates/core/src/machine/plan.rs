@@ -30,6 +30,9 @@ pub struct Situation<'a> {
     pub absence: Absence,
     /// What the platform can do.
     pub can: Capabilities,
+    /// In which words the platform refused a change that this very declaration needs. A machine
+    /// that should run is not kept down for it, nor stopped for it again.
+    pub refused: Option<&'a str>,
 }
 
 /// What looking at the platform gave.
@@ -116,6 +119,7 @@ pub fn plan(situation: Situation<'_>) -> Step {
         seen,
         absence,
         can,
+        refused,
     } = situation;
     match (deleting, bound, seen, want) {
         // Never bound means that nothing was ever asked of a platform.
@@ -133,7 +137,7 @@ pub fn plan(situation: Situation<'_>) -> Step {
         (false, false, _, Some(_)) => Step::Bind,
         (false, true, Seen::Unknown, _) => Step::Wait(Waiting::Sight),
         (false, true, Seen::Machines([]), Some(_)) => Step::Create,
-        (false, true, Seen::Machines([machine]), Some(want)) => keep(want, machine, &can),
+        (false, true, Seen::Machines([machine]), Some(want)) => keep(want, machine, &can, refused),
         // A declaration that cannot be understood leaves what runs alone.
         (false, true, Seen::Machines([_]), None) => Step::Wait(Waiting::Declaration),
         (false, true, Seen::Machines([_, _, ..]), _) => Step::Stall(Stall::Duplicates),
@@ -149,9 +153,9 @@ fn remove(first: &Facts, rest: &[Facts]) -> Step {
     }
 }
 
-fn keep(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
+fn keep(want: &Want, machine: &Facts, can: &Capabilities, refused: Option<&str>) -> Step {
     match machine.power {
-        PowerState::Running | PowerState::Stopped => correct(want, machine, can),
+        PowerState::Running | PowerState::Stopped => correct(want, machine, can, refused),
         PowerState::Creating => Step::Wait(Waiting::Creation),
         PowerState::Starting => Step::Wait(Waiting::Startup),
         PowerState::Stopping => Step::Wait(Waiting::Shutdown),
@@ -163,13 +167,17 @@ fn keep(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
 /// The next correction of a machine that is up or down. A machine that should be down goes down
 /// first, so that no other change that fails can keep it up; one that should be up is started
 /// last, so that what needs it to be down is done by then.
-fn correct(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
+fn correct(want: &Want, machine: &Facts, can: &Capabilities, refused: Option<&str>) -> Step {
     let update = |change| Step::Update(machine.id.clone(), change);
     let stop = || update(Change::Stop { grace: want.grace });
     let runs = machine.power == PowerState::Running;
-    let refused = Step::Stall(Stall::Refused(Refusal::Power));
+    let powerless = Step::Stall(Stall::Refused(Refusal::Power));
     if runs && want.power == Power::Off {
-        return if can.power { stop() } else { refused };
+        return if can.power { stop() } else { powerless };
+    }
+    let refused = refused.filter(|_| want.should_run());
+    if refused.is_some() && !runs && can.power {
+        return update(Change::Start);
     }
     let differences = differences(want, machine, can);
     let mut refusal = None;
@@ -177,12 +185,15 @@ fn correct(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
     for difference in differences {
         match difference {
             Difference::Due(change, when) if fits(when, machine.power) => return update(change),
-            Difference::Due(..) => needs_stop = true,
+            Difference::Due(..) => match refused {
+                Some(words) => refusal = refusal.or(Some(Refusal::Platform(words.to_owned()))),
+                None => needs_stop = true,
+            },
             Difference::Refused(why) => refusal = refusal.or(Some(why)),
         }
     }
     if needs_stop {
-        return if can.power { stop() } else { refused };
+        return if can.power { stop() } else { powerless };
     }
     let restart = want
         .restart

@@ -156,6 +156,7 @@ impl World {
             want: Some(&want),
             seen: seen.as_deref().map_or(Seen::Unknown, Seen::Machines),
             absence,
+            refused: None,
             can: able(),
         });
         self.take(&step, hitch, seen.as_deref().unwrap_or_default());

@@ -4,11 +4,14 @@
 //! nothing left when it is deleted.
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
+mod bad_input;
 mod faults;
 mod lab;
 mod leases;
 mod lifecycle;
 mod simulation;
+#[path = "../support/mod.rs"]
+mod support;
 mod world;
 
 use std::time::Duration;

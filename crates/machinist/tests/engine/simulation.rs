@@ -13,12 +13,12 @@ use machinist_providers::{
     sim::{Fault, Transition, Verb},
 };
 
-use crate::lab::{ApiFault, Declared, Dice, Lab, Life, in_virtual_time};
+use crate::lab::{ApiFault, Declared, Dice, Lab, Life, in_virtual_time, simulated};
 
 /// How many lives `cargo test` leads.
 const LIVES: u64 = 60;
-/// How many lives one API server sees.
-const BATCH: u64 = 10;
+/// The most lives that one API server sees.
+const BATCH: u64 = 50;
 
 /// To learn which machine is to go, it may have to be made once more.
 const ANY: u64 = 1000;
@@ -60,7 +60,7 @@ fn trouble(dice: &Dice, world: World, life: &Life<'_>) {
         Dice::new(dice.below(u64::MAX)),
         Dice::new(dice.below(u64::MAX)),
     );
-    life.cloud.set_chaos(Some(Box::new(move |_, verb| {
+    life.platform.set_chaos(Some(Box::new(move |_, verb| {
         if !own.chance(25) {
             return None;
         }
@@ -93,7 +93,7 @@ fn trouble(dice: &Dice, world: World, life: &Life<'_>) {
 }
 
 fn calm(life: &Life<'_>) {
-    life.cloud.set_chaos(None);
+    life.platform.set_chaos(None);
     life.wire.judge(None);
     life.wire.lag(Duration::ZERO);
     life.wire.cut();
@@ -123,10 +123,10 @@ async fn happen(dice: &Dice, world: World, life: &mut Life<'_>, declared: &mut D
         10 => life.jump_clock(dice.pick(&[-86_400, -60, 3600, 400_000])),
         11 => life.wire.cut(),
         12 => {
-            let machines = life.cloud.snapshot();
+            let machines = life.platform.snapshot();
             let gone = dice.chance(50);
             if let Some(facts) = machines.first() {
-                life.cloud.meddle(&facts.id, |facts| {
+                life.platform.meddle(&facts.id, |facts| {
                     if let Some(facts) = facts {
                         facts.power = machinist_core::machine::PowerState::Stopped;
                     }
@@ -151,11 +151,11 @@ async fn lead(lab: &Lab, seed: u64) -> (Vec<String>, Result<(), String>) {
     };
     // The watches' back-off rolls this one's dice.
     fastrand::seed(seed);
-    let mut life = Life::begin(lab, options(&dice, world)).await;
+    let mut life = Life::begin(lab, simulated(options(&dice, world))).await;
     life.patience = Duration::from_secs(600);
     let outcome = live(&dice, world, &mut life).await;
     let mut log = life.wire.log();
-    let calls = life.cloud.calls();
+    let calls = life.platform.calls();
     log.extend(calls.iter().map(|c| format!("{:?} {:?}", c.verb, c.fault)));
     life.end().await;
     (log, outcome)
@@ -195,10 +195,10 @@ async fn live(dice: &Dice, world: World, life: &mut Life<'_>) -> Result<(), Stri
 
 /// What must hold at every moment.
 fn law(life: &Life<'_>, lost: u64, most: u64) -> Result<(), String> {
-    if life.cloud.peak_duplicates() > 1 {
+    if life.platform.peak_duplicates() > 1 {
         return Err("two machines carried one key".into());
     }
-    let made = life.cloud.made();
+    let made = life.platform.made();
     match made > lost + most {
         true => Err(format!(
             "{made} machines were made, and {lost} were taken away"
@@ -219,7 +219,8 @@ fn lives_that_seeds_make_up_end_well() {
     let first = from_env("MACHINIST_SIM_FIRST").unwrap_or(0);
     let next = std::sync::atomic::AtomicU64::new(0);
     let failed = std::sync::Mutex::new(Vec::new());
-    let batches = lives.div_ceil(BATCH);
+    let size = (lives / 8).clamp(1, BATCH);
+    let batches = lives.div_ceil(size);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -228,7 +229,7 @@ fn lives_that_seeds_make_up_end_well() {
                     if batch >= batches {
                         return;
                     }
-                    let seeds = first + batch * BATCH..first + ((batch + 1) * BATCH).min(lives);
+                    let seeds = first + batch * size..first + ((batch + 1) * size).min(lives);
                     let bad = in_virtual_time(async |lab| {
                         let mut bad = Vec::new();
                         for seed in seeds {

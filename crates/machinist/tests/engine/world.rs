@@ -37,9 +37,8 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new(options: SimOptions) -> World {
-        let crds = machinist_api::crds().into_iter().map(|crd| json!(crd));
         let options_of_server = Options {
-            crds: crds.collect(),
+            crds: crate::lab::definitions(),
             ..Options::default()
         };
         let server = ApiServer::new(Store::memory(), options_of_server)

@@ -24,9 +24,9 @@ impl Faulty {
         Faulty { inner, script }
     }
 
-    fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
+    async fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
         let call = self.script.begin(verb, key);
-        self.script.admit(&call, "faulty")
+        self.script.admit(&call, "faulty").await
     }
 }
 
@@ -37,12 +37,12 @@ impl Provider for Faulty {
     }
 
     async fn probe(&self) -> ProviderResult<Health> {
-        let call = self.begin(Verb::Probe, None)?;
+        let call = self.begin(Verb::Probe, None).await?;
         call.end(self.inner.probe().await?).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
-        let call = self.begin(Verb::Find, Some(key))?;
+        let call = self.begin(Verb::Find, Some(key)).await?;
         if call.is_stale() {
             return call.end(self.script.before(key)).await;
         }
@@ -52,17 +52,17 @@ impl Provider for Faulty {
     }
 
     async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
-        let call = self.begin(Verb::Get, Some(key))?;
+        let call = self.begin(Verb::Get, Some(key)).await?;
         call.end(self.inner.get(key, id).await?).await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
-        let call = self.begin(Verb::List, None)?;
+        let call = self.begin(Verb::List, None).await?;
         call.end(self.inner.list(cluster).await?).await
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
-        let call = self.begin(Verb::Create, Some(key))?;
+        let call = self.begin(Verb::Create, Some(key)).await?;
         self.script.changes(key);
         let facts = self.inner.create(key, want).await?;
         if call.is_repeated() {
@@ -77,7 +77,7 @@ impl Provider for Faulty {
         id: &MachineId,
         change: &Change,
     ) -> ProviderResult<()> {
-        let call = self.begin(Verb::Update, Some(key))?;
+        let call = self.begin(Verb::Update, Some(key)).await?;
         self.script.changes(key);
         self.inner.update(key, id, change).await?;
         if call.is_repeated() {
@@ -92,7 +92,7 @@ impl Provider for Faulty {
         id: &MachineId,
         grace: Option<Duration>,
     ) -> ProviderResult<()> {
-        let call = self.begin(Verb::Delete, Some(key))?;
+        let call = self.begin(Verb::Delete, Some(key)).await?;
         self.script.changes(key);
         self.inner.delete(key, id, grace).await?;
         if call.is_repeated() {

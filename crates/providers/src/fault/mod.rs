@@ -27,6 +27,8 @@ pub enum Fault {
     Stale,
     /// It takes effect, and its answer comes this much later.
     Delay(Duration),
+    /// It is on its way for this long before it takes effect.
+    Held(Duration),
     /// It is delivered twice, as by a proxy that tries again.
     Repeat,
 }
@@ -49,14 +51,15 @@ impl Admitted {
                 reason: "too many requests".to_owned(),
                 retry_after,
             }),
-            Some(Fault::LostAnswer | Fault::Stale | Fault::Delay(_) | Fault::Repeat) | None => {
-                Ok(Admitted {
-                    script,
-                    index: call.index,
-                    fault: call.fault,
-                    what,
-                })
-            }
+            Some(
+                Fault::LostAnswer | Fault::Stale | Fault::Delay(_) | Fault::Held(_) | Fault::Repeat,
+            )
+            | None => Ok(Admitted {
+                script,
+                index: call.index,
+                fault: call.fault,
+                what,
+            }),
         }
     }
 

@@ -124,7 +124,10 @@ impl Script {
     }
 
     /// Lets a call through to the platform of this name, or refuses it.
-    pub(crate) fn admit(&self, call: &Call, platform: &str) -> ProviderResult<Admitted> {
+    pub(crate) async fn admit(&self, call: &Call, platform: &str) -> ProviderResult<Admitted> {
+        if let Some(Fault::Held(time)) = call.fault {
+            tokio::time::sleep(time).await;
+        }
         let what = format!("calling {:?} at the {platform} platform", call.verb);
         Admitted::admit(self.clone(), call, what)
     }

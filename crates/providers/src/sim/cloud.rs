@@ -1,7 +1,7 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{machine::Machine, options::SimOptions};
+use super::{Token, machine::Machine, options::SimOptions};
 use crate::fault::{Admitted, Call, Chaos, Fault, Script, Verb};
 
 /// A platform in memory; clones are the same platform.
@@ -34,6 +34,10 @@ pub(super) struct State {
     /// What was there before the last change, for stale looks.
     before: Vec<Facts>,
     pub(super) made: u64,
+    /// The images that it has; `None` has every image.
+    pub(super) images: Option<BTreeSet<String>>,
+    /// What a driver must show; `None` lets everybody in.
+    token: Option<Token>,
     pub(super) peak: usize,
 }
 
@@ -42,8 +46,11 @@ impl SimCloud {
     pub fn new(options: SimOptions) -> SimCloud {
         SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
+            state: Arc::new(Mutex::new(State {
+                images: options.images.clone(),
+                ..State::default()
+            })),
             options: Arc::new(options),
-            state: Arc::default(),
             script: Script::default(),
             hints: broadcast::Sender::new(1024),
         }
@@ -111,6 +118,16 @@ impl SimCloud {
         self.state().machines.values().map(|m| m.restarts).sum()
     }
 
+    /// Has these images from now on; `None` has every image.
+    pub fn set_images(&self, images: Option<BTreeSet<String>>) {
+        self.state().images = images;
+    }
+
+    /// Lets in only drivers with this token from now on; `None` lets in all.
+    pub fn require(&self, token: Option<String>) {
+        self.state().token = token.map(Token::new);
+    }
+
     /// Makes another machine with the same key behind everybody's back.
     pub fn duplicate(&self, id: &MachineId) {
         let mut state = self.state();
@@ -147,12 +164,22 @@ impl SimCloud {
 
     pub(super) async fn begin(
         &self,
+        token: Option<&Token>,
         verb: Verb,
         key: Option<&MachineKey>,
     ) -> ProviderResult<Admitted> {
         let call = self.script.begin(verb, key);
         sleep(self.options.latency).await;
-        self.script.admit(&call, "simulated")
+        let admitted = self.script.admit(&call, "simulated").await?;
+        let state = self.state();
+        match &state.token {
+            Some(wanted) if token != Some(wanted) => Err(ProviderError::Credentials {
+                reason: "the token is not the one that the platform expects; write the right one \
+                         into the Secret that the provider refers to"
+                    .to_owned(),
+            }),
+            _ => Ok(admitted),
+        }
     }
 
     pub(super) fn health(&self) -> Health {

@@ -22,7 +22,7 @@ impl SimCloud {
         {
             return Ok(machine.facts.clone());
         }
-        if let (Some(images), Some(image)) = (&self.options.images, &want.image)
+        if let (Some(images), Some(image)) = (&state.images, &want.image)
             && !images.contains(&image.reference)
         {
             let known: Vec<&str> = images.iter().map(String::as_str).collect();
@@ -99,6 +99,19 @@ impl SimCloud {
         match change {
             Change::Resize(size) => {
                 allow(changes.resize)?;
+                if let Some(most) = self
+                    .options
+                    .most_cpus
+                    .filter(|most| *most < size.cpu.count())
+                {
+                    return Err(ProviderError::Rejected {
+                        field: "cpu",
+                        value: size.cpu.count().to_string(),
+                        reason: format!(
+                            "a machine has at most {most} processors here; declare no more"
+                        ),
+                    });
+                }
                 facts.cpus = Some(size.cpu.count());
                 facts.memory = Some(size.memory);
             }

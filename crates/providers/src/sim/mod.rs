@@ -20,6 +20,7 @@ use machinist_core::{
 };
 use tokio_stream::wrappers::BroadcastStream;
 
+use crate::fault::Admitted;
 pub use crate::fault::{Call, Chaos, Fault, Script, Verb};
 pub use cloud::SimCloud;
 pub use options::{SimOptions, Transition};
@@ -28,12 +29,39 @@ pub use options::{SimOptions, Transition};
 #[derive(Debug, Clone)]
 pub struct Sim {
     cloud: SimCloud,
+    token: Option<Token>,
+}
+
+/// What a driver shows the platform; never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Token(String);
+
+impl Token {
+    fn new(token: String) -> Token {
+        Token(token)
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
 }
 
 impl Sim {
     /// Connects to a platform.
     pub fn new(cloud: SimCloud) -> Sim {
-        Sim { cloud }
+        Sim { cloud, token: None }
+    }
+
+    /// Connects to a platform that may ask for a token.
+    pub fn with_token(cloud: SimCloud, token: Option<String>) -> Sim {
+        let token = token.map(Token::new);
+        Sim { cloud, token }
+    }
+
+    async fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
+        self.cloud.begin(self.token.as_ref(), verb, key).await
     }
 
     /// The platform.
@@ -58,25 +86,25 @@ impl Provider for Sim {
     }
 
     async fn probe(&self) -> ProviderResult<Health> {
-        let call = self.cloud.begin(Verb::Probe, None).await?;
+        let call = self.begin(Verb::Probe, None).await?;
         call.end(self.cloud.health()).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
-        let call = self.cloud.begin(Verb::Find, Some(key)).await?;
+        let call = self.begin(Verb::Find, Some(key)).await?;
         let found = self.cloud.look(call.is_stale(), |of| of == key);
         call.end(found).await
     }
 
     async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
-        let call = self.cloud.begin(Verb::Get, Some(key)).await?;
+        let call = self.begin(Verb::Get, Some(key)).await?;
         let found = self.cloud.look(false, |of| of == key);
         call.end(found.into_iter().find(|facts| facts.id == *id))
             .await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
-        let call = self.cloud.begin(Verb::List, None).await?;
+        let call = self.begin(Verb::List, None).await?;
         let found = self
             .cloud
             .look(call.is_stale(), |of| of.cluster() == cluster);
@@ -84,7 +112,7 @@ impl Provider for Sim {
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
-        let call = self.cloud.begin(Verb::Create, Some(key)).await?;
+        let call = self.begin(Verb::Create, Some(key)).await?;
         let facts = self.cloud.create(key, want)?;
         if call.is_repeated() {
             let _ = self.cloud.create(key, want);
@@ -98,7 +126,7 @@ impl Provider for Sim {
         id: &MachineId,
         change: &Change,
     ) -> ProviderResult<()> {
-        let call = self.cloud.begin(Verb::Update, Some(key)).await?;
+        let call = self.begin(Verb::Update, Some(key)).await?;
         self.cloud.update(key, id, change)?;
         if call.is_repeated() {
             let _ = self.cloud.update(key, id, change);
@@ -112,7 +140,7 @@ impl Provider for Sim {
         id: &MachineId,
         _: Option<Duration>,
     ) -> ProviderResult<()> {
-        let call = self.cloud.begin(Verb::Delete, Some(key)).await?;
+        let call = self.begin(Verb::Delete, Some(key)).await?;
         self.cloud.delete(key, id)?;
         if call.is_repeated() {
             let _ = self.cloud.delete(key, id);
@@ -138,7 +166,7 @@ impl Console for Sim {
         id: &MachineId,
         offset: u64,
     ) -> ProviderResult<Vec<u8>> {
-        let call = self.cloud.begin(Verb::Console, Some(key)).await?;
+        let call = self.begin(Verb::Console, Some(key)).await?;
         let text = self.cloud.console(key, id)?;
         let from = usize::try_from(offset)
             .unwrap_or(usize::MAX)

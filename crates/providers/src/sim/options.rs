@@ -16,6 +16,8 @@ pub struct SimOptions {
     pub idempotent: bool,
     /// The images that it has; `None` has every image.
     pub images: Option<BTreeSet<String>>,
+    /// The most processors that one machine can have.
+    pub most_cpus: Option<u32>,
     /// How many machines it has room for.
     pub capacity: Option<usize>,
     /// What the host is called in facts.
@@ -35,6 +37,7 @@ impl Default for SimOptions {
             transition: Transition::Immediate,
             idempotent: true,
             images: None,
+            most_cpus: None,
             capacity: None,
             node: "sim".to_owned(),
             lookup: Lookup::Consistent,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube::{Api, ResourceExt};
 use machinist_api::{
-    names,
+    conditions, names,
     vitistack::{Machine, MachineProvider},
 };
 use machinist_core::{
@@ -30,6 +30,7 @@ pub(super) struct Gathered {
     can: Capabilities,
     bound: bool,
     pub(super) trouble: Option<Trouble>,
+    refused: Option<String>,
 }
 
 /// What the step before told about the platform, so that it need not be asked again.
@@ -54,6 +55,7 @@ impl Gathered {
             },
             absence: self.absence,
             can: self.can,
+            refused: self.refused.as_deref(),
         }
     }
 
@@ -86,6 +88,7 @@ pub(super) async fn gather(
         can: Capabilities::default(),
         bound: binding.is_some(),
         trouble: None,
+        refused: refused(machine),
     };
     let declared = match find_provider(machine, binding.as_ref(), context) {
         Ok(declared) => declared,
@@ -158,9 +161,19 @@ async fn look(
 
 /// The id that the machine was last seen under. It only adds a look; nothing is concluded from
 /// its absence.
-fn known_id(machine: &Machine) -> Option<MachineId> {
+pub(super) fn known_id(machine: &Machine) -> Option<MachineId> {
     let status = machine.status.as_ref()?;
     status.machine_id.as_ref().map(MachineId::new)
+}
+
+/// In which words the platform refused a change of a machine that exists, for this very
+/// declaration. Should the words be lost, the change is only tried once more.
+fn refused(machine: &Machine) -> Option<String> {
+    known_id(machine)?;
+    let stalled = conditions::find(&machine.status.as_ref()?.conditions, conditions::STALLED)?;
+    let current = stalled.observed_generation == machine.metadata.generation;
+    let by_platform = ["Rejected", "Unsupported"].contains(&stalled.reason.as_str());
+    (stalled.status == "True" && current && by_platform).then(|| stalled.message.clone())
 }
 
 /// The object as the API server has it now; `None` when it is gone or another one has its name.

@@ -19,7 +19,7 @@ use kube::{
     },
 };
 use machinist_api::vitistack::Machine;
-use machinist_core::machine::{Outlook, PowerState, Step, Trouble, plan};
+use machinist_core::machine::{Outlook, PowerState, Step, Trouble, Want, plan};
 
 pub(crate) use self::gather::trouble;
 use self::gather::{Gathered, Told};
@@ -134,28 +134,23 @@ async fn pass(
     // A new machine is born with the status that binding it would report; one write is enough.
     let said = step == Step::Bind && gathered.trouble.is_none();
     let reported = match said {
-        true => Reported::Said(Box::new(machine)),
+        true => Reported::Said(Box::new(machine.clone())),
         false => match report::report(machine.clone(), &outlook, &gathered, context).await? {
             Reported::Overtaken => return again(&machine, context).await,
             other => other,
         },
     };
-    let Reported::Said(machine) = reported else {
+    let Reported::Said(said) = reported else {
         return Ok(Next::Later(Action::await_change()));
     };
-    let machine = *machine;
+    report::announce(&machine, &said, &outlook, context).await;
+    let machine = *said;
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
     // The platform took it and does not show it yet: asking again at once tells it nothing new.
     if taken.as_ref() == Some(&step) {
         return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
-    }
-    if let Some(note) = outlook.announcement() {
-        context
-            .events
-            .normal(&machine, "RestartNeeded", step.name(), note)
-            .await;
     }
     let acted = act::act(&machine, &step, &gathered, context).await?;
     *taken = Some(step.clone());
@@ -171,7 +166,14 @@ async fn pass(
                 ..outlook
             };
             report::report(machine.clone(), &outlook, &gathered, context).await?;
-            Ok(Next::Later(after_trouble(&machine, &trouble, context)))
+            let later = after_trouble(&machine, &trouble, context);
+            // A machine that was stopped for a change that is refused is not left down.
+            let down = outlook.machine().map(|facts| facts.power) == Some(PowerState::Stopped);
+            let wanted = gathered.want.as_ref().is_some_and(Want::should_run);
+            Ok(Next::Later(match trouble.terminal && down && wanted {
+                true => Action::requeue(LOOK_AGAIN),
+                false => later,
+            }))
         }
     }
 }

@@ -1,17 +1,18 @@
 //! The only writer of a Machine's status.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use machinist_api::{names, vitistack::Machine};
+use machinist_api::{conditions, names, vitistack::Machine};
 use machinist_core::{
     dialect::vitistack::{Times, raise},
-    machine::Outlook,
+    machine::{Outlook, Step},
 };
 use serde_json::json;
 
-use super::gather::{Gathered, api};
+use super::gather::{Gathered, api, known_id};
 use crate::{context::Context, error::PassError};
 
 /// How a report ended.
@@ -59,4 +60,37 @@ pub(super) async fn report(
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(Reported::Overtaken),
         Err(error) => Err(PassError::api("could not write the status")(error)),
     }
+}
+
+/// Posts what a person must learn besides what is done: that a change costs a restart, that a
+/// machine vanished behind everybody's back, and that only a person can help, once each.
+pub(super) async fn announce(
+    before: &Machine,
+    machine: &Machine,
+    outlook: &Outlook<'_>,
+    context: &Context,
+) {
+    let events = &context.events;
+    let action = outlook.step.name();
+    if let Some(note) = outlook.announcement() {
+        events.normal(machine, "RestartNeeded", action, note).await;
+    }
+    if let (Step::Create, Some(id)) = (outlook.step, known_id(before)) {
+        let note = format!(
+            "Machine {id} is no more at the provider, and was not removed from here; it is made anew as declared."
+        );
+        events.warning(machine, "Vanished", action, note).await;
+    }
+    if let (Step::Stall(_), Some(now)) = (outlook.step, stalled(machine))
+        && stalled(before).map(|before| &before.reason) != Some(&now.reason)
+    {
+        let note = now.message.clone();
+        events.warning(machine, &now.reason, action, note).await;
+    }
+}
+
+fn stalled(machine: &Machine) -> Option<&Condition> {
+    let conditions = &machine.status.as_ref()?.conditions;
+    let found = conditions::find(conditions, conditions::STALLED);
+    found.filter(|condition| condition.status == "True")
 }

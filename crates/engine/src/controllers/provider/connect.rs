@@ -105,7 +105,7 @@ async fn read_secrets(
             return Ok(Err(Trouble {
                 reason: "SecretNotFound".into(),
                 message: format!(
-                    "Secret {namespace}/{name}, which the provider refers to, does not exist."
+                    "Secret {namespace}/{name}, which the provider refers to, does not exist; create it, or have the provider refer to another."
                 ),
                 terminal: false,
                 retry_after: None,

@@ -11,6 +11,9 @@ use serde_json::json;
 use super::{Findings, name_of};
 use crate::{context::Context, error::PassError};
 
+/// How many machines an event names.
+const NAMED: usize = 5;
+
 /// Writes the status.
 pub(super) async fn report(
     provider: &MachineProvider,
@@ -33,6 +36,27 @@ pub(super) async fn report(
         context
             .events
             .warning(provider, &trouble.reason, "probe", trouble.message.clone())
+            .await;
+    }
+    let in_use = |provider: &MachineProvider| {
+        let conditions = provider.status.as_ref().map(|status| &status.conditions);
+        conditions.is_some_and(|all| all.iter().any(|c| c.reason == "InUse"))
+    };
+    if provider.metadata.deletion_timestamp.is_some() && !in_use(provider) {
+        let names: Vec<String> = findings
+            .machines
+            .iter()
+            .take(NAMED)
+            .map(|m| m.name_any())
+            .collect();
+        let note = format!(
+            "{} machines are bound to the provider, {} among them; it goes when they are gone. Delete them first.",
+            findings.machines.len(),
+            names.join(", ")
+        );
+        context
+            .events
+            .warning(provider, "InUse", "delete", note)
             .await;
     }
     let patch = json!({

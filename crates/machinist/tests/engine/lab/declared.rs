@@ -56,8 +56,8 @@ impl Declared {
         patch
     }
 
-    /// A whole object.
-    pub(crate) fn object(&self) -> Value {
+    /// A whole object, with what the platform needs.
+    pub(crate) fn object(&self, needs: &Value) -> Value {
         let mut object = self.patch();
         object["apiVersion"] = json!("vitistack.io/v1alpha1");
         object["kind"] = json!("Machine");
@@ -71,6 +71,7 @@ impl Declared {
         if self.tag.is_none() {
             object["spec"]["tags"] = json!({});
         }
+        json_patch::merge(&mut object, needs);
         object
     }
 

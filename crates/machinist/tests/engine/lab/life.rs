@@ -6,74 +6,73 @@ use std::{
 };
 
 use async_trait::async_trait;
+use k8s_openapi::api::{core::v1::Secret, events::v1::Event};
 use kube::{
     Api, Client,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_apiserver::Identity;
 use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
 use machinist_engine::{Engine, Metrics, Readiness};
-use machinist_providers::{Sim, SimCloud, SimOptions};
+use machinist_providers::SimCloud;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::{
     Declared, Lab,
-    clock::{Wound, epoch},
+    clock::Wound,
+    platform::{Platform, SECRET, SECRET_KEY},
     wire::{Line, Wire},
 };
 
-/// How long anything may take to come right once nothing goes wrong any more, in virtual time: more
-/// than the longest call may take.
-const PATIENCE: Duration = Duration::from_secs(2400);
 const PAUSE: Duration = Duration::from_secs(2);
+/// What the provider's Secret holds at first; nobody may ever read it anywhere else.
+pub(crate) const FIRST_TOKEN: &str = "not-to-be-seen-1";
 
-struct OneCloud(SimCloud);
+struct To<P>(Arc<P>);
 
 #[async_trait]
-impl Connect for OneCloud {
-    async fn connect(&self, _: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
-        Ok(Arc::new(Sim::new(self.0.clone())))
+impl<P: Platform> Connect for To<P> {
+    async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        self.0.connect(spec).await
     }
 }
 
-pub(crate) struct Life<'a> {
+pub(crate) struct Life<'a, P: Platform = SimCloud> {
     lab: &'a Lab,
     admin: Client,
     pub(crate) wire: Wire,
-    pub(crate) cloud: SimCloud,
+    pub(crate) platform: Arc<P>,
     clock: Arc<Wound>,
     engines: Vec<JoinHandle<()>>,
+    metrics: Metrics,
     pub(crate) patience: Duration,
 }
 
-impl Drop for Life<'_> {
+impl<P: Platform> Drop for Life<'_, P> {
     fn drop(&mut self) {
         self.engines.iter().for_each(JoinHandle::abort);
     }
 }
 
-impl<'a> Life<'a> {
+impl<'a, P: Platform> Life<'a, P> {
     /// A provider is declared, and one engine runs.
-    pub(crate) async fn begin(lab: &'a Lab, options: SimOptions) -> Life<'a> {
-        let options = SimOptions {
-            epoch: Some(epoch()),
-            ..options
-        };
+    pub(crate) async fn begin(lab: &'a Lab, platform: P) -> Life<'a, P> {
         let mut life = Life {
             lab,
             admin: Client::new(lab.server.service(Identity::admin()), "default"),
             wire: Wire::new(),
-            cloud: SimCloud::new(options),
+            patience: platform.pace().patience,
+            platform: Arc::new(platform),
             clock: Arc::new(Wound::new()),
             engines: Vec::new(),
-            patience: PATIENCE,
+            metrics: Metrics::default(),
         };
+        life.rotate(FIRST_TOKEN).await;
         let provider = json!({
             "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
-            "metadata": {"name": "cloud"},
-            "spec": {"type": "sim", "region": "here"},
+            "metadata": {"name": "cloud"}, "spec": life.platform.provider(),
         });
         let provider = serde_json::from_value(provider).expect("a provider");
         let made = life
@@ -85,11 +84,72 @@ impl<'a> Life<'a> {
         life
     }
 
+    /// The platform wants another token from now on, and the provider's Secret has it.
+    pub(crate) async fn rotate(&self, token: &str) {
+        self.platform.rotate(token);
+        let secret = json!({
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET},
+            "stringData": {SECRET_KEY: token},
+        });
+        let params = PatchParams::apply("lab").force();
+        let written = self.secrets();
+        let written = written.patch(SECRET, &params, &Patch::Apply(&secret)).await;
+        written.expect("written");
+    }
+
+    /// The events about the object of this name, as reason and note.
+    pub(crate) async fn events(&self, about: &str) -> Vec<(String, String)> {
+        let events: Api<Event> = Api::default_namespaced(self.admin.clone());
+        let events = events.list(&ListParams::default()).await.expect("events");
+        let about = |event: &Event| {
+            let name = event.regarding.as_ref().and_then(|to| to.name.as_deref());
+            name == Some(about)
+        };
+        let told = events.items.into_iter().filter(about);
+        told.map(|e| (e.reason.unwrap_or_default(), e.note.unwrap_or_default()))
+            .collect()
+    }
+
+    /// Waits until something holds of the object.
+    pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Machine) -> bool) -> Machine {
+        let mut waited = Duration::ZERO;
+        loop {
+            let machine = self.machine().await.expect("the object is there");
+            if holds(&machine) {
+                return machine;
+            }
+            assert!(waited < self.patience, "not {what}: {:#?}", machine.status);
+            tokio::time::sleep(PAUSE).await;
+            waited += PAUSE;
+        }
+    }
+
+    /// Everything that the engines say to anybody: objects, events and metrics.
+    pub(crate) async fn said(&self) -> String {
+        let params = ListParams::default();
+        let events: Api<Event> = Api::default_namespaced(self.admin.clone());
+        let events = events.list(&params).await.expect("events");
+        let machines = self.machines().list(&params).await.expect("machines");
+        let providers = self.providers().list(&params).await.expect("providers");
+        format!(
+            "{}\n{}\n{}\n{}\n{:?}",
+            json!(events.items),
+            json!(machines.items),
+            json!(providers.items),
+            self.metrics.encode(),
+            self.platform.machines().await,
+        )
+    }
+
     pub(crate) fn machines(&self) -> Api<Machine> {
         Api::default_namespaced(self.admin.clone())
     }
 
     pub(crate) fn providers(&self) -> Api<MachineProvider> {
+        Api::default_namespaced(self.admin.clone())
+    }
+
+    pub(crate) fn secrets(&self) -> Api<Secret> {
         Api::default_namespaced(self.admin.clone())
     }
 
@@ -104,15 +164,16 @@ impl<'a> Life<'a> {
             wire: self.wire.clone(),
         };
         let client = Client::new(line, "default");
-        let (cloud, clock) = (self.cloud.clone(), self.clock.clone());
+        let (platform, clock) = (self.platform.clone(), self.clock.clone());
+        let metrics = self.metrics.clone();
         self.engines.push(tokio::spawn(async move {
             // Whoever runs the program starts it again when it ends.
             loop {
                 let engine = Engine {
                     client: client.clone(),
-                    connect: Arc::new(OneCloud(cloud.clone())),
+                    connect: Arc::new(To(platform.clone())),
                     clock: clock.clone(),
-                    metrics: Metrics::default(),
+                    metrics: metrics.clone(),
                     readiness: Readiness::default(),
                 };
                 let _ = engine.run(std::future::pending()).await;
@@ -138,7 +199,8 @@ impl<'a> Life<'a> {
     }
 
     pub(crate) async fn declare(&self, declared: &Declared) {
-        let machine = serde_json::from_value(declared.object()).expect("a machine");
+        let machine =
+            serde_json::from_value(declared.object(&self.platform.machine())).expect("a machine");
         let made = self
             .machines()
             .create(&PostParams::default(), &machine)
@@ -184,7 +246,7 @@ impl<'a> Life<'a> {
     async fn judge(&self, declared: &Declared) -> Result<(), String> {
         let machine = self.machine().await.ok_or("the object is gone")?;
         let uid = machine.metadata.uid.clone().unwrap_or_default();
-        let all = self.cloud.snapshot();
+        let all = self.platform.machines().await;
         let [facts] = all.as_slice() else {
             return Err(format!("{} machines", all.len()));
         };
@@ -221,8 +283,8 @@ impl<'a> Life<'a> {
             waited += PAUSE;
         }
         // Whatever is still on its way there has its time.
-        tokio::time::sleep(Duration::from_secs(100)).await;
-        match self.cloud.snapshot().as_slice() {
+        tokio::time::sleep(self.platform.pace().pause * 5).await;
+        match self.platform.leftovers().await.as_slice() {
             [] => Ok(()),
             left => Err(format!("left at the platform: {left:?}")),
         }

@@ -5,20 +5,39 @@ mod clock;
 mod declared;
 mod dice;
 mod life;
+mod platform;
 mod wire;
 
 pub(crate) use declared::Declared;
 pub(crate) use dice::Dice;
-pub(crate) use life::Life;
+pub(crate) use life::{FIRST_TOKEN, Life};
+pub(crate) use platform::{Pace, Platform, lookup, simulated};
 pub(crate) use wire::ApiFault;
 
+use std::sync::LazyLock;
+
+use machinist_api::vitistack::GROUP;
 use machinist_apiserver::{ApiServer, Options, Store};
 use machinist_store::Options as StoreOptions;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 /// One API server; lives are led on it one after the other.
 pub(crate) struct Lab {
     server: ApiServer,
+}
+
+/// The kinds that the engine works on; the others would only make each server's start dearer.
+pub(crate) fn definitions() -> Vec<Value> {
+    static DEFINITIONS: LazyLock<Vec<Value>> = LazyLock::new(|| {
+        let all = machinist_api::crds().into_iter();
+        let needed = all.filter(|crd| {
+            let kind = crd.spec.names.kind.as_str();
+            crd.spec.group == GROUP && ["Machine", "MachineProvider"].contains(&kind)
+        });
+        needed.map(|crd| json!(crd)).collect()
+    });
+    DEFINITIONS.clone()
 }
 
 /// Works in virtual time, on an API server of its own.
@@ -26,12 +45,23 @@ pub(crate) fn in_virtual_time<T>(work: impl AsyncFnOnce(&Lab) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
-        .build()
-        .expect("a runtime");
+        .build();
+    work_in(&runtime.expect("a runtime"), work)
+}
+
+/// The same in real time, for platforms that know no other.
+pub(crate) fn in_real_time<T>(work: impl AsyncFnOnce(&Lab) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    work_in(&runtime.expect("a runtime"), work)
+}
+
+fn work_in<T>(runtime: &Runtime, work: impl AsyncFnOnce(&Lab) -> T) -> T {
     runtime.block_on(async {
-        let crds = machinist_api::crds().into_iter().map(|crd| json!(crd));
         let options = Options {
-            crds: crds.collect(),
+            crds: definitions(),
             ..Options::default()
         };
         // A thread of the store's own would let virtual time run on while it works.
