@@ -11,7 +11,7 @@ use super::convert::to_cel;
 use super::library::LIBRARY;
 use super::proof::Subject;
 use super::{Compiled, CompiledRule, RuleNode, cost};
-use crate::schema::text::child_path;
+use crate::schema::path::Path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
 /// The longest message that an expression may make.
@@ -92,10 +92,10 @@ impl RuleNode {
                 parent: None,
             },
         };
-        self.walk(place, "", &mut faults);
+        self.walk(place, &Path::Root, &mut faults);
     }
 
-    fn walk(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
+    fn walk(&self, place: Place<'_>, path: &Path<'_>, faults: &mut Faults<'_>) {
         // A null has no rules of its own; the surrounding object may judge it.
         if place.value.is_null() || faults.exhausted {
             return;
@@ -121,7 +121,7 @@ impl RuleNode {
                     if let Some((schema, rules)) = below {
                         rules.walk(
                             place.below(schema, value, old),
-                            &child_path(path, key),
+                            &Path::Field(path, key),
                             faults,
                         );
                     } else if declared.is_none()
@@ -130,7 +130,7 @@ impl RuleNode {
                     {
                         rules.walk(
                             place.below(schema, value, old),
-                            &format!("{path}[{key}]"),
+                            &Path::Key(path, key),
                             faults,
                         );
                     }
@@ -143,7 +143,7 @@ impl RuleNode {
                         let old = correlate::item(place.schema, old, item);
                         rules.walk(
                             place.below(schema, item, old),
-                            &format!("{path}[{index}]"),
+                            &Path::Item(path, index),
                             faults,
                         );
                     }
@@ -153,7 +153,7 @@ impl RuleNode {
         }
     }
 
-    fn run(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
+    fn run(&self, place: Place<'_>, path: &Path<'_>, faults: &mut Faults<'_>) {
         // Values are made for the interpreter by the first rule that needs it.
         let convert = |value| to_cel(value, place.schema, place.whole_object);
         let old = LazyCell::new(|| place.old.map(convert));
@@ -237,14 +237,14 @@ impl CompiledRule {
         scope: &Context<'_>,
         plain: &Context<'_>,
         place: Place<'_>,
-        path: &str,
+        path: &Path<'_>,
         faults: &mut Faults<'_>,
     ) {
         let (result, spent) = self.expression.resolve(scope);
         // A rule that cannot be judged is laid at the node's own door, with its type as value.
         let undecided = |detail: String| {
             let ty = place.schema.ty.clone().unwrap_or_default();
-            FieldError::invalid(path, ty, detail)
+            FieldError::invalid(path.to_string(), ty, detail)
         };
         let text = rule_text(&self.rule);
         if spent > cost::PER_CALL {
@@ -286,7 +286,7 @@ impl CompiledRule {
         });
     }
 
-    fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &str) -> FieldError {
+    fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &Path<'_>) -> FieldError {
         let detail = self
             .message
             .as_ref()

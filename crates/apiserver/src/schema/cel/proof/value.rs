@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::schema::Schema;
 use crate::schema::cel::escape::escape;
+use crate::schema::{Schema, format};
 
 /// A value of an expression.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ impl<'a> Seen<'a> {
 fn is_parsed(schema: &Schema) -> bool {
     schema.format.as_deref().is_some_and(|format| {
         matches!(
-            format.replace('-', "").as_str(),
+            &*format::without_dashes(format),
             "datetime" | "date" | "duration" | "byte"
         )
     })
