@@ -1,7 +1,7 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,12 +11,13 @@ use machinist_core::{
     provider::{Health, ProviderError, ProviderResult},
 };
 use tokio::{
-    sync::broadcast,
+    sync::{Semaphore, broadcast},
     time::{Instant, sleep},
 };
 
 use super::{
     fault::{Admitted, Fault},
+    fleet::{Among, Fleet},
     machine::Machine,
     options::SimOptions,
 };
@@ -28,6 +29,7 @@ pub struct SimCloud {
     state: Arc<Mutex<State>>,
     hints: broadcast::Sender<MachineKey>,
     born: (Timestamp, Instant),
+    places: Option<Arc<Semaphore>>,
 }
 
 /// Decides what goes wrong with a call, given its number and verb.
@@ -69,10 +71,9 @@ pub struct Call {
 
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) machines: BTreeMap<String, Machine>,
-    /// What was there before the last change, for stale looks.
-    before: Vec<Facts>,
+    pub(super) machines: Fleet,
     pub(super) made: u64,
+    made_calls: u64,
     calls: Vec<Call>,
     faults: HashMap<u64, Fault>,
     next: HashMap<Verb, Vec<Fault>>,
@@ -93,6 +94,7 @@ impl SimCloud {
     pub fn new(options: SimOptions) -> SimCloud {
         SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
+            places: options.concurrency.map(Semaphore::new).map(Arc::new),
             options: Arc::new(options),
             state: Arc::default(),
             hints: broadcast::Sender::new(1024),
@@ -133,7 +135,7 @@ impl SimCloud {
 
     /// How many machines exist.
     pub fn count(&self) -> usize {
-        self.state().machines.len()
+        self.state().machines.values().count()
     }
 
     /// How many machines carry this key.
@@ -159,14 +161,13 @@ impl SimCloud {
     /// Makes another machine with the same key behind everybody's back.
     pub fn duplicate(&self, id: &MachineId) {
         let mut state = self.state();
-        let Some(mut twin) = state.machines.get(id.as_str()).cloned() else {
+        let Some(mut twin) = state.machines.get_mut(id).cloned() else {
             return;
         };
         state.made += 1;
-        let id = format!("sim-{}", state.made);
         let key = twin.facts.key.clone();
-        twin.facts.id = MachineId::new(&id);
-        state.machines.insert(id, twin);
+        twin.facts.id = MachineId::new(format!("sim-{}", state.made));
+        state.machines.insert(twin);
         drop(state);
         self.hint(&key);
     }
@@ -174,11 +175,11 @@ impl SimCloud {
     /// Changes a machine behind everybody's back; it is removed when `change` says false.
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
-        let machine = state.machines.get_mut(id.as_str());
+        let machine = state.machines.get_mut(id);
         let key = machine.as_ref().map(|machine| machine.facts.key.clone());
         let keep = change(machine.map(|machine| &mut machine.facts));
         if !keep {
-            state.machines.remove(id.as_str());
+            state.machines.remove(id);
         }
         drop(state);
         if let Some(key) = key {
@@ -195,23 +196,31 @@ impl SimCloud {
         verb: Verb,
         key: Option<&MachineKey>,
     ) -> ProviderResult<Admitted> {
+        let place = match &self.places {
+            // The places are never closed.
+            Some(places) => places.clone().acquire_owned().await.ok(),
+            None => None,
+        };
         let fault = {
             let mut state = self.state();
-            let index = state.calls.len() as u64;
+            let index = state.made_calls;
+            state.made_calls += 1;
             let next = state.next.get_mut(&verb).filter(|queue| !queue.is_empty());
             let next = next.map(|queue| queue.remove(0));
             let chaos = state.chaos.as_mut().and_then(|chaos| chaos(index, verb));
             let fault = state.faults.remove(&index).or(next).or(chaos);
-            state.calls.push(Call {
-                index,
-                verb,
-                key: key.cloned(),
-                fault,
-            });
+            if self.options.record {
+                state.calls.push(Call {
+                    index,
+                    verb,
+                    key: key.cloned(),
+                    fault,
+                });
+            }
             fault
         };
         sleep(self.options.latency).await;
-        Admitted::admit(format!("calling {verb:?} at the simulated platform"), fault)
+        Admitted::admit(verb, fault, place)
     }
 
     pub(super) fn health(&self) -> Health {
@@ -222,33 +231,14 @@ impl SimCloud {
         }
     }
 
-    pub(super) fn look(&self, stale: bool, is_wanted: impl Fn(&MachineKey) -> bool) -> Vec<Facts> {
+    /// What the platform shows of these machines; each machine notices that it was looked at.
+    pub(super) fn look(&self, stale: bool, among: Among<'_>) -> Vec<Facts> {
         let now = self.now();
         let mut state = self.state();
         if stale {
-            return state
-                .before
-                .iter()
-                .filter(|facts| is_wanted(&facts.key))
-                .cloned()
-                .collect();
+            return state.machines.before(among);
         }
-        let mut changed = Vec::new();
-        let ids: Vec<String> = state.machines.keys().cloned().collect();
-        for id in ids {
-            if let Some(machine) = state.machines.get_mut(&id)
-                && is_wanted(&machine.facts.key)
-                && machine.advance(true, now)
-            {
-                changed.push(machine.facts.key.clone());
-            }
-        }
-        state.machines.retain(|_, machine| !machine.is_gone());
-        let found = state.machines.values().map(|machine| &machine.facts);
-        let found = found
-            .filter(|facts| is_wanted(&facts.key))
-            .cloned()
-            .collect();
+        let (found, changed) = state.machines.look(among, now);
         drop(state);
         changed.iter().for_each(|key| self.hint(key));
         found
@@ -274,18 +264,7 @@ impl SimCloud {
 
 impl State {
     pub(super) fn count_of(&self, key: &MachineKey) -> usize {
-        self.machines
-            .values()
-            .filter(|machine| machine.facts.key == *key)
-            .count()
-    }
-
-    pub(super) fn remember(&mut self) {
-        self.before = self
-            .machines
-            .values()
-            .map(|machine| machine.facts.clone())
-            .collect();
+        self.machines.of(key).count()
     }
 
     pub(super) fn owned(
@@ -293,7 +272,7 @@ impl State {
         key: &MachineKey,
         id: &MachineId,
     ) -> ProviderResult<&mut Machine> {
-        match self.machines.get_mut(id.as_str()) {
+        match self.machines.get_mut(id) {
             None => Err(ProviderError::NotFound {
                 what: format!("machine {id}"),
             }),

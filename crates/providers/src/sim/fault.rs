@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use machinist_core::provider::{ProviderError, ProviderResult};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::cloud::Verb;
 
 /// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,20 +31,30 @@ pub enum Fault {
 #[derive(Debug)]
 pub(super) struct Admitted {
     fault: Option<Fault>,
-    what: String,
+    verb: Verb,
+    /// Held until the call has its answer.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Admitted {
     /// Lets a call through, or refuses it.
-    pub(super) fn admit(what: String, fault: Option<Fault>) -> ProviderResult<Admitted> {
+    pub(super) fn admit(
+        verb: Verb,
+        fault: Option<Fault>,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> ProviderResult<Admitted> {
         match fault {
-            Some(Fault::Before) => Err(failed(&what, "the call was dropped before it took effect")),
+            Some(Fault::Before) => Err(failed(verb, "the call was dropped before it took effect")),
             Some(Fault::Throttle { retry_after }) => Err(ProviderError::Busy {
                 reason: "too many requests".to_owned(),
                 retry_after,
             }),
             Some(Fault::LostAnswer | Fault::Stale | Fault::Delay(_) | Fault::Repeat) | None => {
-                Ok(Admitted { fault, what })
+                Ok(Admitted {
+                    fault,
+                    verb,
+                    _place: place,
+                })
             }
         }
     }
@@ -61,12 +74,13 @@ impl Admitted {
                 tokio::time::sleep(time).await;
                 Ok(answer)
             }
-            Some(Fault::LostAnswer) => Err(failed(&self.what, "the answer was lost")),
+            Some(Fault::LostAnswer) => Err(failed(self.verb, "the answer was lost")),
             _ => Ok(answer),
         }
     }
 }
 
-fn failed(what: &str, why: &str) -> ProviderError {
-    ProviderError::transport(what.to_owned(), why.to_owned())
+fn failed(verb: Verb, why: &str) -> ProviderError {
+    let what = format!("calling {verb:?} at the simulated platform");
+    ProviderError::transport(what, why.to_owned())
 }
