@@ -77,9 +77,8 @@ impl Figure {
             (Some(theirs), Target::More(_)) => {
                 format!("{:+.1}{}", self.ours() - theirs, self.unit)
             }
-            (Some(theirs), Target::Times(_) | Target::AtMostTimes(_)) => {
-                format!("{:.2}x", self.ours() / theirs)
-            }
+            (Some(theirs), Target::Times(_)) => format!("{:.1}x", self.ours() / theirs),
+            (Some(theirs), Target::AtMostTimes(_)) => format!("{:.2}x", self.ours() / theirs),
             (Some(theirs), _) => format!("1/{:.1}", theirs / self.ours()),
         }
     }
@@ -171,6 +170,8 @@ mod tests {
         assert_eq!(kept(10.1, Target::Fraction(20.0)), Some(false));
         assert_eq!(kept(300.0, Target::More(100.0)), Some(true));
         assert_eq!(kept(300.1, Target::More(100.0)), Some(false));
+        assert_eq!(kept(260.0, Target::AtMostTimes(1.3)), Some(true));
+        assert_eq!(kept(260.1, Target::AtMostTimes(1.3)), Some(false));
         assert_eq!(kept(40.0, Target::Below(40.0)), Some(false));
         assert_eq!(kept(1.0, Target::Told), None);
     }
