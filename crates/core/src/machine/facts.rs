@@ -54,6 +54,8 @@ pub struct Facts {
 pub enum PowerState {
     /// Being made; not yet started.
     Creating,
+    /// On its way up, after it was asked to start.
+    Starting,
     /// Running.
     Running,
     /// On its way down.

@@ -7,6 +7,7 @@
 mod faults;
 mod fleet;
 mod lab;
+mod leases;
 mod lifecycle;
 mod simulation;
 mod world;

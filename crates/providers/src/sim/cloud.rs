@@ -1,9 +1,6 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use machinist_core::{
@@ -16,77 +13,28 @@ use tokio::{
 };
 
 use super::{
-    fault::{Admitted, Fault},
     fleet::{Among, Fleet},
     machine::Machine,
     options::SimOptions,
 };
+use crate::fault::{Admitted, Call, Chaos, Fault, Script, Verb};
 
 /// A platform in memory; clones are the same platform.
 #[derive(Debug, Clone)]
 pub struct SimCloud {
     pub(super) options: Arc<SimOptions>,
     state: Arc<Mutex<State>>,
+    script: Script,
     hints: broadcast::Sender<MachineKey>,
     born: (Timestamp, Instant),
     places: Option<Arc<Semaphore>>,
 }
 
-/// Decides what goes wrong with a call, given its number and verb.
-pub type Chaos = Box<dyn FnMut(u64, Verb) -> Option<Fault> + Send>;
-
-/// One verb of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verb {
-    /// `probe`
-    Probe,
-    /// `find`
-    Find,
-    /// `get`
-    Get,
-    /// `list`
-    List,
-    /// `create`
-    Create,
-    /// `update`
-    Update,
-    /// `delete`
-    Delete,
-    /// `Console::output`
-    Console,
-}
-
-/// One call that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Its number, from zero.
-    pub index: u64,
-    /// What was asked.
-    pub verb: Verb,
-    /// About which machine.
-    pub key: Option<MachineKey>,
-    /// What was made to go wrong.
-    pub fault: Option<Fault>,
-}
-
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) machines: Fleet,
     pub(super) made: u64,
-    made_calls: u64,
-    calls: Vec<Call>,
-    faults: HashMap<u64, Fault>,
-    next: HashMap<Verb, Vec<Fault>>,
-    chaos: Option<Chaos>,
     pub(super) peak: usize,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut state = f.debug_struct("State");
-        state.field("machines", &self.machines);
-        state.finish_non_exhaustive()
-    }
 }
 
 impl SimCloud {
@@ -95,6 +43,10 @@ impl SimCloud {
         SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
             places: options.concurrency.map(Semaphore::new).map(Arc::new),
+            script: match options.record {
+                true => Script::default(),
+                false => Script::forgetful(),
+            },
             options: Arc::new(options),
             state: Arc::default(),
             hints: broadcast::Sender::new(1024),
@@ -107,9 +59,14 @@ impl SimCloud {
         epoch.checked_add(since.elapsed()).unwrap_or(Timestamp::MAX)
     }
 
+    /// Which calls go wrong, and what was called.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
     /// Has every call judged by this from now on; `None` lets all of them pass.
     pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.state().chaos = chaos;
+        self.script.set_chaos(chaos);
     }
 
     /// Everything that exists, as it is now.
@@ -120,17 +77,17 @@ impl SimCloud {
 
     /// Makes call number `index` go wrong.
     pub fn fault_at(&self, index: u64, fault: Fault) {
-        self.state().faults.insert(index, fault);
+        self.script.fault_at(index, fault);
     }
 
     /// Makes the next call of this verb go wrong; several are used up in turn.
     pub fn fault_next(&self, verb: Verb, fault: Fault) {
-        self.state().next.entry(verb).or_default().push(fault);
+        self.script.fault_next(verb, fault);
     }
 
     /// Every call so far.
     pub fn calls(&self) -> Vec<Call> {
-        self.state().calls.clone()
+        self.script.calls()
     }
 
     /// How many machines exist.
@@ -201,26 +158,9 @@ impl SimCloud {
             Some(places) => places.clone().acquire_owned().await.ok(),
             None => None,
         };
-        let fault = {
-            let mut state = self.state();
-            let index = state.made_calls;
-            state.made_calls += 1;
-            let next = state.next.get_mut(&verb).filter(|queue| !queue.is_empty());
-            let next = next.map(|queue| queue.remove(0));
-            let chaos = state.chaos.as_mut().and_then(|chaos| chaos(index, verb));
-            let fault = state.faults.remove(&index).or(next).or(chaos);
-            if self.options.record {
-                state.calls.push(Call {
-                    index,
-                    verb,
-                    key: key.cloned(),
-                    fault,
-                });
-            }
-            fault
-        };
+        let call = self.script.begin(verb, key);
         sleep(self.options.latency).await;
-        Admitted::admit(verb, fault, place)
+        Ok(self.script.admit(&call, "simulated")?.hold(place))
     }
 
     pub(super) fn health(&self) -> Health {

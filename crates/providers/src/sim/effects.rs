@@ -149,11 +149,17 @@ impl Machine {
     fn power(&mut self, change: &Change, transition: Transition, now: jiff::Timestamp) {
         let power = self.facts.power;
         match change {
+            // What is on its way is not sent on its way anew: asked for often enough, it would
+            // never arrive.
+            Change::Stop { .. } if self.heads_for(PowerState::Stopped) => {}
+            Change::Start if self.heads_for(PowerState::Running) => {}
             Change::Stop { .. } if power != PowerState::Stopped => {
                 self.facts.power = PowerState::Stopping;
                 self.go(PowerState::Stopped, transition, now);
             }
             Change::Start if power != PowerState::Running => {
+                self.facts.power = PowerState::Starting;
+                self.facts.state = "starting".to_owned();
                 self.go(PowerState::Running, transition, now);
             }
             Change::Restart { token, .. } if self.facts.restart.as_ref() != Some(token) => {

@@ -62,6 +62,11 @@ impl Machine {
         self.advance(false, now);
     }
 
+    /// Whether it is on its way to this state.
+    pub(super) fn heads_for(&self, goal: PowerState) -> bool {
+        self.coming.is_some_and(|(coming, _)| coming == goal)
+    }
+
     /// Sets out for its removal; asking again does not begin it anew.
     pub(super) fn leave(&mut self, transition: Transition) {
         if self.facts.power != PowerState::Deleting {

@@ -7,7 +7,6 @@
 
 mod cloud;
 mod effects;
-mod fault;
 mod fleet;
 mod machine;
 mod options;
@@ -24,8 +23,8 @@ use tokio_stream::wrappers::BroadcastStream;
 
 use fleet::Among;
 
-pub use cloud::{Call, Chaos, SimCloud, Verb};
-pub use fault::Fault;
+pub use crate::fault::{Call, Chaos, Fault, Script, Verb};
+pub use cloud::SimCloud;
 pub use options::{SimOptions, Transition};
 
 /// One driver that is connected to a [`SimCloud`].

@@ -19,7 +19,7 @@ use kube::{
     },
 };
 use machinist_api::vitistack::Machine;
-use machinist_core::machine::{Outlook, Step, Trouble, plan};
+use machinist_core::machine::{Outlook, PowerState, Step, Trouble, plan};
 
 pub(crate) use self::gather::trouble;
 use self::gather::{Gathered, Told};
@@ -89,8 +89,9 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
 async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassError> {
     context.notices.meet(cached);
     let mut view = View::Cached(cached.clone());
+    let mut taken = None;
     for _ in 0..MAX_STEPS {
-        match pass(view, context).await? {
+        match pass(view, &mut taken, context).await? {
             Next::Again(machine, told) => view = View::Fresh(*machine, told),
             Next::Later(action) => return Ok(action),
         }
@@ -109,7 +110,11 @@ enum Next {
     Later(Action),
 }
 
-async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
+async fn pass(
+    view: View,
+    taken: &mut Option<Step>,
+    context: &Arc<Context>,
+) -> Result<Next, PassError> {
     let (machine, fresh, told) = match view {
         View::Cached(machine) => (machine, false, Told::Nothing),
         View::Fresh(machine, told) => (machine, true, told),
@@ -143,6 +148,10 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
+    // The platform took it and does not show it yet: asking again at once tells it nothing new.
+    if taken.as_ref() == Some(&step) {
+        return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
+    }
     if let Some(note) = outlook.announcement() {
         context
             .events
@@ -150,6 +159,7 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
             .await;
     }
     let acted = act::act(&machine, &step, &gathered, context).await?;
+    *taken = Some(step.clone());
     if let Some(provider) = &gathered.provider_name {
         context.recount(provider);
     }
@@ -204,7 +214,8 @@ fn wait(machine: &Machine, step: &Step, gathered: &Gathered, context: &Context) 
             .started
             .map(|started| context.clock.now().duration_since(started));
         let unreported = facts.guest.is_none() || facts.nics.iter().any(|nic| !nic.confirmed);
-        unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
+        let runs = facts.power == PowerState::Running;
+        runs && unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
     });
     let lively = match step {
         Step::Settled => young,
