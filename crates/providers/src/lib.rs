@@ -4,6 +4,7 @@
 //! choices, and time-outs, retries and metrics are put around it by others.
 
 pub mod conformance;
+pub mod fault;
 pub mod qemu;
 pub mod shared;
 pub mod sim;
