@@ -15,7 +15,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{
     Api, Client, ResourceExt,
     api::{
-        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+        ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams,
+        PostParams,
     },
     runtime::wait::{Condition, await_condition, conditions::is_crd_established},
 };
@@ -74,6 +75,20 @@ impl Server<'_> {
             "Cluster" => Api::all_with(self.client.clone(), &resource),
             _ => Api::namespaced_with(self.client.clone(), "default", &resource),
         }
+    }
+
+    /// Waits until the operator has made the server serve a version that needs its webhook.
+    async fn await_version(&self, manifest: &Value) {
+        let api = self.api(manifest);
+        let mut last = None;
+        for _ in 0..600 {
+            match api.list(&ListParams::default()).await {
+                Ok(_) => return,
+                Err(error) => last = Some(error),
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("{} is not served: {last:?}", manifest["kind"]);
     }
 
     /// What the server makes of a case: the object, or its refusal.
@@ -226,6 +241,10 @@ fn both_servers_give_the_same_verdict() {
             wrong.extend(objection_alone(case, &real.judge(case).await));
         }
         let operator = operator::start(&theirs, &cluster);
+        for kind in ["Machine", "MachineProvider"] {
+            let other = json!({"apiVersion": "vitistack.io/v1beta1", "kind": kind});
+            real.await_version(&other).await;
+        }
         for case in &cases {
             let verdicts = (real.judge(case).await, embedded.judge(case).await);
             wrong.extend(objection(case, verdicts));
