@@ -145,6 +145,12 @@ impl Aws {
             (Some(refused), true) => refused,
             (_, _) => told,
         };
+        match final_word {
+            ProviderError::Rejected { .. }
+            | ProviderError::NoCapacity { .. }
+            | ProviderError::Unsupported { .. } => {}
+            unknown => return Ok(unknown),
+        }
         let view = self.view_of(key).await.map_err(AwsError::plainly)?;
         match view.instances.iter().any(|instance| !instance.is_gone()) {
             true => Err(busy("the machine is there by now", None)),
