@@ -6,6 +6,7 @@
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod conformance;
+pub mod fault;
 pub mod qemu;
 pub mod shared;
 pub mod sim;

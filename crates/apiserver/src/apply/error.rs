@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use super::managed::ManagedFieldsError;
 use super::validate::Misfit;
 
@@ -51,6 +53,20 @@ pub enum ApplyError {
         /// What it should say.
         expected: String,
     },
+    /// The kind has no such version.
+    #[error("there is no version {0:?} of this kind")]
+    NoVersion(String),
+    /// An object is needed in another version, and what it is there is not known yet.
+    #[error("the object is not known in version {api_version:?}")]
+    Unconverted {
+        /// The object.
+        object: Box<Value>,
+        /// The version.
+        api_version: String,
+    },
+    /// An object cannot be expressed in the version at which someone wrote its fields.
+    #[error("{0}")]
+    Conversion(String),
     /// The managed fields of the stored object cannot be read.
     #[error("failed to decode managed fields")]
     ManagedFields(#[from] ManagedFieldsError),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::error::ApplyError;
 use super::managed::{Entry, Identity, Managed, Operation};
-use super::ownership::{Contested, Rules};
+use super::ownership::{Refusal, Rules};
 use super::set::Set;
 use super::shape::Shape;
 use super::validate::{Duplicates, validate};
@@ -48,21 +48,8 @@ static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
 pub(super) struct Request<'a> {
     pub(super) rules: Rules<'a>,
     pub(super) manager: &'a str,
-    pub(super) api_version: &'a str,
     pub(super) subresource: &'a str,
     pub(super) now: Timestamp,
-}
-
-/// Why one attempt to apply failed.
-pub(super) enum Refusal {
-    Contested(Vec<Contested>),
-    Other(ApplyError),
-}
-
-impl From<ApplyError> for Refusal {
-    fn from(err: ApplyError) -> Self {
-        Self::Other(err)
-    }
 }
 
 impl<'a> Request<'a> {
@@ -91,7 +78,7 @@ impl<'a> Request<'a> {
         validate(self.shape(), live, Duplicates::Allowed).map_err(ApplyError::invalid("live"))?;
         let taken = self
             .rules
-            .take_by_update(live, new, &mut managed)
+            .take_by_update(live, new, &mut managed)?
             .difference(&NEVER_OWNED);
         if !taken.is_empty() {
             let entry = self.entry(manager, Operation::Update);
@@ -122,7 +109,7 @@ impl<'a> Request<'a> {
         force: bool,
     ) -> Result<(Option<Value>, Managed), Refusal> {
         if managed.0.is_empty() {
-            let nothing = super::empty_object(self.api_version, applied.get("kind"));
+            let nothing = super::empty_object(self.rules.api_version, applied.get("kind"));
             managed = self.update_as(BEFORE_FIRST_APPLY, &nothing, live, managed)?;
         }
         validate(self.shape(), applied, Duplicates::Refused)
@@ -130,8 +117,7 @@ impl<'a> Request<'a> {
         validate(self.shape(), live, Duplicates::Allowed).map_err(ApplyError::invalid("live"))?;
         let entry = self.entry(self.manager, Operation::Apply);
         let key = entry.identity.key();
-        let result = self.rules.apply(live, applied, managed, entry, force);
-        let (new, mut managed) = result.map_err(Refusal::Contested)?;
+        let (new, mut managed) = self.rules.apply(live, applied, managed, entry, force)?;
         if let Some(mut own) = managed.0.remove(&key) {
             own.set = own.set.difference(&NEVER_OWNED);
             if new.is_some() {
@@ -145,10 +131,10 @@ impl<'a> Request<'a> {
     }
 
     fn entry(&self, manager: &str, operation: Operation) -> Entry {
-        let identity = Identity::new(manager, operation, self.api_version, self.subresource);
+        let identity = Identity::new(manager, operation, self.rules.api_version, self.subresource);
         Entry {
             identity,
-            api_version: self.api_version.into(),
+            api_version: self.rules.api_version.into(),
             time: None,
             set: Set::new(),
         }

@@ -8,9 +8,10 @@
 //!
 //! The semantics are those of `sigs.k8s.io/structured-merge-diff` and of the `managedfields`
 //! package of Kubernetes; `testdata/` holds what those two answer, and a test that this module
-//! answers the same. It differs on purpose in three things: versions of one kind are taken to
-//! have the same fields, ownership is not rewritten when a list or map changes its type, and
-//! what an apply empties but keeps is left empty instead of null.
+//! answers the same. It differs on purpose in three things: ownership is not rewritten when a
+//! list or map changes its type, what an apply empties but keeps is left empty instead of null,
+//! and managers of a version that a custom kind no longer has are forgotten, where Kubernetes
+//! means to forget them and fails.
 
 mod compare;
 mod error;
@@ -29,9 +30,12 @@ mod set;
 mod shape;
 mod validate;
 mod value;
+mod versions;
 
 #[cfg(test)]
 mod tests;
+
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -41,12 +45,15 @@ pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
 pub use set::Set;
 pub(crate) use value::go_json;
+pub use versions::Versions;
 
 use crate::schema::Schema;
 use managed::Managed;
-use managers::{Refusal, Request};
-use ownership::Rules;
+use managers::Request;
+use ownership::{Refusal, Rules};
 use shape::Shape;
+
+static NOTHING: LazyLock<Set> = LazyLock::new(Set::new);
 
 /// Who writes, through what, and when.
 #[derive(Debug, Clone, Copy)]
@@ -68,14 +75,14 @@ pub struct Manager<'a> {
 /// resource: they are not owned, but they are merged, so the caller resets them. An apply that
 /// changes nothing returns the live object, its times included.
 pub fn apply(
-    schema: &Schema,
+    versions: &dyn Versions,
     live: Option<&Value>,
     applied: &Value,
     manager: &Manager<'_>,
     force: bool,
     ignore: &Set,
 ) -> Result<Value, ApplyError> {
-    let request = request(schema, manager, ignore)?;
+    let request = request(versions, manager, ignore)?;
     check_type(live, applied, manager)?;
     if applied
         .pointer("/metadata/managedFields")
@@ -134,13 +141,13 @@ pub fn apply(
 /// until someone applies to it. An error means that an object does not fit its schema; a caller
 /// that would rather store than refuse keeps the managed fields of the live object.
 pub fn track_update(
-    schema: &Schema,
+    versions: &dyn Versions,
     live: Option<&Value>,
     mut new: Value,
     manager: &Manager<'_>,
     ignore: &Set,
 ) -> Result<Value, ApplyError> {
-    let request = request(schema, manager, ignore)?;
+    let request = request(versions, manager, ignore)?;
     if !new.is_object() {
         return Err(ApplyError::NotAnObject("new"));
     }
@@ -214,7 +221,7 @@ pub fn extract(schema: &Schema, object: &Value, fields: &Set) -> Value {
 }
 
 fn request<'a>(
-    schema: &'a Schema,
+    versions: &'a dyn Versions,
     manager: &Manager<'a>,
     ignore: &'a Set,
 ) -> Result<Request<'a>, ApplyError> {
@@ -222,13 +229,25 @@ fn request<'a>(
         now: manager.now.into(),
         source,
     })?;
+    let schema = versions
+        .schema(manager.api_version)
+        .ok_or_else(|| ApplyError::NoVersion(manager.api_version.into()))?;
+    // As in Kubernetes: what a write to a subresource cannot change, it changes in no version; a
+    // write to the object itself is held to it in its own version alone.
+    let ignore_elsewhere = if manager.subresource.is_empty() {
+        &*NOTHING
+    } else {
+        ignore
+    };
     Ok(Request {
         rules: Rules {
+            api_version: manager.api_version,
             shape: Shape::root(schema),
+            versions,
             ignore,
+            ignore_elsewhere,
         },
         manager: manager.name,
-        api_version: manager.api_version,
         subresource: manager.subresource,
         now,
     })

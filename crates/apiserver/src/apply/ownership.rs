@@ -1,14 +1,16 @@
 //! How fields change hands: the core of apply and of the bookkeeping for updates.
 //!
-//! Objects come in without their managed fields and fit the schema; versions of one kind are
-//! taken to have the same fields, so none is converted.
+//! Objects come in without their managed fields, in the version of the request, and fit its
+//! schema. A manager's fields are those of the version at which it wrote them, so the objects are
+//! converted into that version before anything is said about its fields.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::compare::{Comparison, compare};
-use super::error::Conflict;
+use super::error::{ApplyError, Conflict};
 use super::field_set::field_set;
 use super::managed::{Entry, Identity, Managed};
 use super::merge::merge;
@@ -17,14 +19,33 @@ use super::remove::{remove_items, remove_items_but_keep};
 use super::set::Set;
 use super::shape::Shape;
 use super::value::same;
+use super::versions::{Versions, version_of};
 
 /// What both operations need to know.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
-    /// The shape of the objects.
+    /// The version of the request.
+    pub(super) api_version: &'a str,
+    /// The shape of the objects in that version.
     pub(super) shape: Shape<'a>,
+    /// What the objects are in other versions.
+    pub(super) versions: &'a dyn Versions,
     /// The fields that this request cannot change and so cannot own.
     pub(super) ignore: &'a Set,
+    /// The same in the other versions.
+    pub(super) ignore_elsewhere: &'a Set,
+}
+
+/// Why one attempt to apply failed.
+pub(super) enum Refusal {
+    Contested(Vec<Contested>),
+    Other(ApplyError),
+}
+
+impl From<ApplyError> for Refusal {
+    fn from(err: ApplyError) -> Self {
+        Self::Other(err)
+    }
 }
 
 /// A field of someone else.
@@ -43,13 +64,23 @@ impl From<Contested> for Conflict {
     }
 }
 
-impl Rules<'_> {
+/// What a write changed, in each version that matters.
+type Comparisons = BTreeMap<String, Comparison>;
+
+impl<'a> Rules<'a> {
     /// The fields that an update writes; everyone else loses them and what it removed.
-    pub(super) fn take_by_update(&self, live: &Value, new: &Value, managed: &mut Managed) -> Set {
-        let comparison = self.compare(live, new);
-        let contested = contested_sets(&comparison, managed, None);
-        hand_over(&comparison, &contested, managed, None);
-        comparison.written()
+    pub(super) fn take_by_update(
+        &self,
+        live: &Value,
+        new: &Value,
+        managed: &mut Managed,
+    ) -> Result<Set, ApplyError> {
+        self.forget_lost_versions(managed);
+        let comparisons = self.compare(live, new, managed, None)?;
+        let contested = contested_sets(&comparisons, managed, None);
+        hand_over(&comparisons, &contested, managed, None);
+        let own = comparisons.get(self.api_version);
+        Ok(own.map(Comparison::written).unwrap_or_default())
     }
 
     /// Merges `applied` into `live` for the applier `own`; `None` when the object stays the same.
@@ -60,7 +91,8 @@ impl Rules<'_> {
         mut managed: Managed,
         own: Entry,
         force: bool,
-    ) -> Result<(Option<Value>, Managed), Vec<Contested>> {
+    ) -> Result<(Option<Value>, Managed), Refusal> {
+        self.forget_lost_versions(&mut managed);
         let key = own.identity.key();
         let merged = merge(self.shape, live, applied);
         let set = field_set(self.shape, applied).recursive_difference(self.ignore);
@@ -70,67 +102,157 @@ impl Rules<'_> {
             entry.time = time;
         }
         let new = match before {
-            Some(last) if !last.set.is_empty() => self.prune(&merged, applied, &managed, &last),
+            Some(last) if !last.set.is_empty() => self.prune(&merged, applied, &managed, &last)?,
             _ => merged,
         };
 
-        let comparison = self.compare(live, &new);
-        let contested = contested_sets(&comparison, &managed, Some(&key));
+        let comparisons = self.compare(live, &new, &managed, Some(&key))?;
+        let contested = contested_sets(&comparisons, &managed, Some(&key));
         if !force && !contested.is_empty() {
-            return Err(list_contested(&contested, &managed));
+            return Err(Refusal::Contested(list_contested(&contested, &managed)));
         }
-        hand_over(&comparison, &contested, &mut managed, Some(&key));
+        hand_over(&comparisons, &contested, &mut managed, Some(&key));
         let new = (!same(live, &new)).then_some(new);
         Ok((new, managed))
     }
 
-    fn compare(&self, old: &Value, new: &Value) -> Comparison {
-        compare(self.shape, old, new).without(self.ignore)
+    /// A kind that no longer has a version cannot say what its fields were.
+    fn forget_lost_versions(&self, managed: &mut Managed) {
+        let has = |version: &str| self.versions.schema(version).is_some();
+        managed.0.retain(|_, entry| has(&entry.api_version));
+    }
+
+    /// What a write changed, in its own version and in those of all managers but `own`.
+    fn compare(
+        &self,
+        live: &Value,
+        new: &Value,
+        managed: &Managed,
+        own: Option<&str>,
+    ) -> Result<Comparisons, ApplyError> {
+        let here = compare(self.shape, live, new).without(self.ignore);
+        let mut all = BTreeMap::from([(self.api_version.to_owned(), here)]);
+        for (_, entry) in others(managed, own) {
+            let version = &entry.api_version;
+            if all.contains_key(version) {
+                continue;
+            }
+            let old = self.at(live, version)?;
+            let new = self.at(new, version)?;
+            if let (Some((shape, old)), Some((_, new))) = (old, new) {
+                let there = compare(shape, &old, &new).without(self.ignore_elsewhere);
+                all.insert(version.clone(), there);
+            }
+        }
+        Ok(all)
+    }
+
+    /// An object in another version, with its shape there; `None` when there is no such version.
+    fn at<'v>(
+        &self,
+        object: &'v Value,
+        version: &str,
+    ) -> Result<Option<(Shape<'a>, Cow<'v, Value>)>, ApplyError> {
+        let Some(schema) = self.versions.schema(version) else {
+            return Ok(None);
+        };
+        let shape = Shape::root(schema);
+        let mut object = Cow::Borrowed(object);
+        // Versions become each other by way of the version of the request.
+        for next in [self.api_version, version] {
+            let now = version_of(&object);
+            if now != version && now != next {
+                object = Cow::Owned(self.versions.convert(&object, next)?);
+            }
+        }
+        Ok(Some((shape, object)))
     }
 
     /// Removes what the applier stated last time, does not state now, and nobody else owns.
-    fn prune(&self, merged: &Value, applied: &Value, managed: &Managed, last: &Entry) -> Value {
-        let last_set = last.set.ensure_named_fields(self.shape);
-        let merged_set = self.named_field_set(merged);
-        let mut pruned = remove_items(self.shape, merged, &last_set);
+    fn prune(
+        &self,
+        merged: &Value,
+        applied: &Value,
+        managed: &Managed,
+        last: &Entry,
+    ) -> Result<Value, ApplyError> {
+        let Some((shape, before)) = self.at(merged, &last.api_version)? else {
+            return Ok(merged.clone());
+        };
+        let last_set = last.set.ensure_named_fields(shape);
+        let pruned = remove_items(shape, &before, &last_set);
+        let pruned = self.add_back_owned(&before, pruned, managed, &last.api_version)?;
+        let Some((_, pruned)) = self.at(&pruned, &last.api_version)? else {
+            return Ok(merged.clone());
+        };
 
+        // What the applier did not own before is not its to remove.
+        let gone = named_field_set(shape, &before)
+            .difference(&named_field_set(shape, &pruned))
+            .intersection(&last_set);
+        let empty = Value::Object(serde_json::Map::new());
+        let stated = if last.api_version == self.api_version {
+            applied
+        } else {
+            &empty
+        };
+        let left = remove_items_but_keep(shape, &before, &gone, stated);
+        let left = self.at(&left, self.api_version)?;
+        Ok(left.map_or_else(|| merged.clone(), |(_, left)| left.into_owned()))
+    }
+
+    /// Gives back to a pruned object what someone owns, the applier included: version by version,
+    /// that of the pruned object first, because others may not be reached without it.
+    fn add_back_owned(
+        &self,
+        merged: &Value,
+        mut pruned: Value,
+        managed: &Managed,
+        pruned_version: &str,
+    ) -> Result<Value, ApplyError> {
         let mut owned: BTreeMap<&str, Set> = BTreeMap::new();
         for entry in managed.0.values() {
             let at_version = owned.entry(&entry.api_version).or_default();
             *at_version = at_version.union(&entry.set);
         }
-        let first = owned.remove(last.api_version.as_str());
-        for kept in first.into_iter().chain(owned.into_values()) {
-            let kept = kept.ensure_named_fields(self.shape);
-            let gone = merged_set.difference(&self.named_field_set(&pruned).union(&kept));
-            pruned = remove_items(self.shape, merged, &gone);
+        let first = owned.remove_entry(pruned_version);
+        for (version, kept) in first.into_iter().chain(owned) {
+            let (merged, left) = (self.at(merged, version)?, self.at(&pruned, version)?);
+            let (Some((shape, merged)), Some((_, left))) = (merged, left) else {
+                continue;
+            };
+            let kept = named_field_set(shape, &left).union(&kept.ensure_named_fields(shape));
+            let gone = named_field_set(shape, &merged).difference(&kept);
+            pruned = remove_items(shape, &merged, &gone);
         }
-
-        // What the applier did not own before is not its to remove.
-        let gone = merged_set
-            .difference(&self.named_field_set(&pruned))
-            .intersection(&last_set);
-        remove_items_but_keep(self.shape, merged, &gone, applied)
+        Ok(pruned)
     }
+}
 
-    fn named_field_set(&self, value: &Value) -> Set {
-        field_set(self.shape, value).ensure_named_fields(self.shape)
-    }
+fn named_field_set(shape: Shape<'_>, value: &Value) -> Set {
+    field_set(shape, value).ensure_named_fields(shape)
+}
+
+/// Every manager but `own`.
+fn others<'m>(
+    managed: &'m Managed,
+    own: Option<&'m str>,
+) -> impl Iterator<Item = (&'m String, &'m Entry)> {
+    let all = managed.0.iter();
+    all.filter(move |(key, _)| Some(key.as_str()) != own)
 }
 
 /// What each manager but `own` holds of the fields that were written.
 fn contested_sets(
-    comparison: &Comparison,
+    comparisons: &Comparisons,
     managed: &Managed,
     own: Option<&str>,
 ) -> BTreeMap<String, Set> {
-    let written = comparison.written();
-    let others = managed
-        .0
-        .iter()
-        .filter(|(key, _)| Some(key.as_str()) != own);
-    let sets = others.map(|(key, entry)| (key.clone(), entry.set.intersection(&written)));
-    sets.filter(|(_, set)| !set.is_empty()).collect()
+    let held = others(managed, own).filter_map(|(key, entry)| {
+        let written = comparisons.get(&entry.api_version)?.written();
+        Some((key.clone(), entry.set.intersection(&written)))
+    });
+    held.filter(|(_, set)| !set.is_empty()).collect()
 }
 
 fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed) -> Vec<Contested> {
@@ -150,7 +272,7 @@ fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed) -> Vec<C
 
 /// Takes what was written and what is gone from everyone but `own`, and forgets who has nothing.
 fn hand_over(
-    comparison: &Comparison,
+    comparisons: &Comparisons,
     contested: &BTreeMap<String, Set>,
     managed: &mut Managed,
     own: Option<&str>,
@@ -162,7 +284,9 @@ fn hand_over(
         if let Some(lost) = contested.get(key) {
             entry.set = entry.set.difference(lost);
         }
-        entry.set = entry.set.difference(&comparison.removed);
+        if let Some(comparison) = comparisons.get(&entry.api_version) {
+            entry.set = entry.set.difference(&comparison.removed);
+        }
     }
     managed.0.retain(|_, entry| !entry.set.is_empty());
 }

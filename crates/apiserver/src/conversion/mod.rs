@@ -166,31 +166,53 @@ impl Core {
 
     /// Turns objects into a version by the strategy of their kind; those that are of it already
     /// stay as they are.
-    async fn convert_to(
+    pub(crate) async fn convert_to(
         &self,
         kind: &Kind,
         api_version: &str,
         mut objects: Vec<Value>,
     ) -> Result<Vec<Value>, ApiError> {
-        match &kind.conversion.strategy {
-            Strategy::None => {
-                for object in &mut objects {
-                    strategy::relabel(object, api_version);
-                }
-            }
-            Strategy::InProcess(converter) => {
-                for object in objects
-                    .iter_mut()
-                    .filter(|o| o["apiVersion"] != api_version)
-                {
-                    *object = review::converted_by(converter.as_ref(), object, api_version)?;
-                }
-            }
-            Strategy::Webhook(webhook) => {
-                let caller = &self.admission.caller;
-                return review::ask(caller, webhook, api_version, objects).await;
+        if let Strategy::Webhook(webhook) = &kind.conversion.strategy {
+            let caller = &self.admission.caller;
+            return review::ask(caller, webhook, api_version, objects).await;
+        }
+        for object in &mut objects {
+            if object["apiVersion"] != api_version
+                && let Some(converted) = at_once(kind, object, api_version)
+            {
+                *object = converted?;
             }
         }
         Ok(objects)
     }
+}
+
+/// An object in another version of its kind; `None` when that takes asking a webhook.
+pub(crate) fn at_once(
+    kind: &Kind,
+    object: &Value,
+    api_version: &str,
+) -> Option<Result<Value, ApiError>> {
+    match &kind.conversion.strategy {
+        Strategy::None => {
+            let mut object = object.clone();
+            strategy::relabel(&mut object, api_version);
+            Some(Ok(object))
+        }
+        Strategy::InProcess(converter) => Some(review::converted_by(
+            converter.as_ref(),
+            object,
+            api_version,
+        )),
+        Strategy::Webhook(_) => None,
+    }
+}
+
+/// An object of one version of a built-in kind in another: they differ in the names of fields.
+pub(crate) fn between_siblings(from: &Kind, to: &Kind, object: &Value) -> Value {
+    let mut object = object.clone();
+    from.rename_to_stored(&mut object);
+    to.rename_to_served(&mut object);
+    strategy::relabel(&mut object, &to.api_version());
+    object
 }

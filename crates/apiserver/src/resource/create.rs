@@ -5,7 +5,7 @@ use std::sync::Arc;
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{FieldValidation, Part, WriteOptions, Written, admit, hook, track};
+use super::{FieldValidation, Part, WriteOptions, Written, admit, hook};
 use crate::admission::{Operation, Request};
 use crate::core::Core;
 use crate::registry::{Hook, Kind};
@@ -132,7 +132,7 @@ impl Core {
         let warnings = self.shape(kind, &mut body, options)?;
         hook::prepare(self, kind, &mut body, None, Part::Main);
         if untracked {
-            body = track(kind, Part::Main, None, body, options);
+            body = self.track(kind, Part::Main, None, body, options).await?;
         }
         if options.internal {
             return Ok((body, warnings));

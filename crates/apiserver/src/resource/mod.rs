@@ -18,6 +18,7 @@ mod review;
 mod scale;
 mod typed;
 mod update;
+mod versions;
 
 use std::sync::Arc;
 
@@ -28,12 +29,12 @@ pub(crate) use hook::DEFINITION_FINALIZER;
 pub use install::Embedded;
 pub(crate) use patch::PatchKind;
 pub(crate) use read::{ListOptions, Listed, VersionMatch};
-pub(crate) use review::asked;
 
 use crate::admission::{Notes, Operation};
 use crate::apply::{self, Manager, Set};
 use crate::auth::attributes::Resource;
 use crate::auth::{Action, Identity};
+use crate::core::Core;
 use crate::meta;
 use crate::registry::{Hook, Kind};
 use crate::status::ApiError;
@@ -221,43 +222,50 @@ fn unowned(kind: &Kind, part: Part) -> Set {
     }
 }
 
-/// Records the writer of everything that differs from `live` in the managed fields.
-fn track(
-    kind: &Kind,
-    part: Part,
-    live: Option<&Value>,
-    new: Value,
-    options: &WriteOptions,
-) -> Value {
-    let api_version = kind.api_version();
-    let now = meta::now();
-    let manager = Manager {
-        name: &options.manager,
-        api_version: &api_version,
-        subresource: part.name(),
-        now: &now,
-    };
-    let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
-    // What every object of a typed kind has from the start, nobody came to own by creating one.
-    let blank = (kind.builtin && live.is_none()).then(|| {
-        let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
-        crate::schema::default(kind.schema(), &mut blank);
-        blank
-    });
-    let live = live.or(blank.as_ref());
-    let mut fallback = new.clone();
-    match apply::track_update(kind.schema(), live, new, &manager, &unowned(kind, part)) {
-        Ok(tracked) => tracked,
-        Err(error) => {
+impl Core {
+    /// Records the writer of everything that differs from `live` in the managed fields.
+    async fn track(
+        &self,
+        kind: &Kind,
+        part: Part,
+        live: Option<&Value>,
+        new: Value,
+        options: &WriteOptions,
+    ) -> Result<Value, ApiError> {
+        let api_version = kind.api_version();
+        let now = meta::now();
+        let manager = Manager {
+            name: &options.manager,
+            api_version: &api_version,
+            subresource: part.name(),
+            now: &now,
+        };
+        let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
+        // What every object of a typed kind has from the start, nobody came to own by creating
+        // one.
+        let blank = (kind.builtin && live.is_none()).then(|| {
+            let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
+            crate::schema::default(kind.schema(), &mut blank);
+            blank
+        });
+        let live = live.or(blank.as_ref());
+        let ignore = unowned(kind, part);
+        let tracked = self
+            .with_versions(kind, |versions| {
+                apply::track_update(versions, live, new.clone(), &manager, &ignore)
+            })
+            .await?;
+        Ok(tracked.unwrap_or_else(|error| {
             // An old object that no longer fits its schema can still be updated; who owned what
             // is then kept as it was.
             tracing::debug!(%error, "managed fields are not tracked for this write");
+            let mut fallback = new;
             let metadata = meta::metadata_mut(&mut fallback);
             match kept.flatten() {
                 Some(fields) => metadata.insert("managedFields".into(), fields),
                 None => metadata.remove("managedFields"),
             };
             fallback
-        }
+        }))
     }
 }

@@ -74,37 +74,20 @@ impl Core {
         }
         admit::check_declared(at, &mut applied)?;
         admit::check_address(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
-        let ignore = unowned(&at.kind, part);
-        let api_version = at.kind.api_version();
-        let merge = |live: Option<&Value>| {
-            let now = meta::now();
-            let manager = Manager {
-                name: &options.manager,
-                api_version: &api_version,
-                subresource: part.name(),
-                now: &now,
-            };
-            let mut stated = applied.clone();
+        let state = |live: Option<&Value>| {
+            let mut object = applied.clone();
             if let Some(live) = live {
-                check_uid(at, &stated, live)?;
-                check_version(&at.kind, &at.name, &stated, live, false)?;
+                check_uid(at, &object, live)?;
+                check_version(&at.kind, &at.name, &object, live, false)?;
             }
-            let metadata = meta::metadata_mut(&mut stated);
+            let metadata = meta::metadata_mut(&mut object);
             for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
                 metadata.remove(field);
             }
             if live.is_some() && !says_where {
                 metadata.remove("namespace");
             }
-            apply::apply(
-                at.kind.schema(),
-                live,
-                &stated,
-                &manager,
-                options.force,
-                &ignore,
-            )
-            .map_err(|e| apply_error(at, says_where, e))
+            Ok(Stated { object, says_where })
         };
         let warned = |mut written: Written| {
             if options.validation == FieldValidation::Warn {
@@ -116,7 +99,7 @@ impl Core {
             if self.store.get(&at.key()).is_some() {
                 let changed = self
                     .modify(at, part, options, |live| {
-                        merge(Some(live)).map(Proposal::Applied)
+                        state(Some(live)).map(Proposal::Stated)
                     })
                     .await;
                 match changed {
@@ -131,7 +114,7 @@ impl Core {
             if !meta::uid(&applied).is_empty() {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
-            let object = merge(None)?;
+            let object = self.merge(at, part, None, &state(None)?, options).await?;
             match self
                 .create_tracked(&at.kind, &at.namespace, object, options, false)
                 .await
@@ -141,6 +124,38 @@ impl Core {
             }
         }
     }
+
+    /// Merges what an applier states into the live object, if there is one.
+    pub(super) async fn merge(
+        &self,
+        at: &Address,
+        part: Part,
+        live: Option<&Value>,
+        stated: &Stated,
+        options: &WriteOptions,
+    ) -> Result<Value, ApiError> {
+        let (now, api_version) = (meta::now(), at.kind.api_version());
+        let ignore = unowned(&at.kind, part);
+        let manager = Manager {
+            name: &options.manager,
+            api_version: &api_version,
+            subresource: part.name(),
+            now: &now,
+        };
+        self.with_versions(&at.kind, |versions| {
+            let force = options.force;
+            apply::apply(versions, live, &stated.object, &manager, force, &ignore)
+        })
+        .await?
+        .map_err(|error| apply_error(at, stated.says_where, error))
+    }
+}
+
+/// What an applier states of an object.
+pub(super) struct Stated {
+    object: Value,
+    /// Whether it names its namespace itself.
+    says_where: bool,
 }
 
 /// Makes of a patched object one that can be judged, or says why it is none. A patch may carry a
@@ -253,12 +268,17 @@ fn apply_error(at: &Address, says_where: bool, error: ApplyError) -> ApiError {
                 .collect();
             ApiError::apply_conflict(message, causes)
         }
+        ApplyError::Conversion(_) | ApplyError::Unconverted { .. } => {
+            let code = StatusCode::INTERNAL_SERVER_ERROR;
+            ApiError::new(code, "", error.to_string())
+        }
         ApplyError::Invalid { path, reason, .. } => {
             admit::misfit(at, says_where, &[(path, reason)])
         }
         ApplyError::NotAnObject(_)
         | ApplyError::ManagedFieldsInApplied
         | ApplyError::WrongType { .. }
+        | ApplyError::NoVersion(_)
         | ApplyError::ManagedFields(_)
         | ApplyError::Now { .. } => ApiError::bad_request(error.to_string()),
     }

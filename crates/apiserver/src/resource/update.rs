@@ -3,7 +3,8 @@
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, hook, scale, track};
+use super::patch::Stated;
+use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, hook, scale};
 use crate::admission::{Operation, Request};
 use crate::core::Core;
 use crate::registry::Kind;
@@ -17,8 +18,8 @@ pub(super) const ATTEMPTS: usize = 100;
 pub(super) enum Proposal {
     /// This object; the writer is yet to be recorded.
     Object(Value),
-    /// This object, whose managed fields are already right.
-    Applied(Value),
+    /// What this states, merged into what is there.
+    Stated(Stated),
 }
 
 impl Core {
@@ -70,13 +71,18 @@ impl Core {
             let live = codec::decode(&entry);
             let (proposed, tracked) = match change(&live)? {
                 Proposal::Object(object) => (object, false),
-                Proposal::Applied(object) => (object, true),
+                Proposal::Stated(stated) => {
+                    let merged = self.merge(at, part, Some(&live), &stated, options).await?;
+                    (merged, true)
+                }
             };
             let (mut object, warnings) = self.settle(&at.kind, part, proposed, &live, options)?;
             if tracked {
                 apply::keep_times_if_unchanged(&live, &mut object);
             } else {
-                object = track(&at.kind, part, Some(&live), object, options);
+                object = self
+                    .track(&at.kind, part, Some(&live), object, options)
+                    .await?;
             }
             if !options.internal
                 && let Some(mutated) = self.mutate_part(at, part, options, &object, &live).await?

@@ -4,3 +4,4 @@ mod algebra;
 mod behaviour;
 mod laws;
 mod vectors;
+mod versions;

@@ -19,7 +19,6 @@ use super::accept::negotiate;
 use super::path::ResourcePath;
 use super::{Call, Shape, respond, verbs};
 use crate::registry::Kind;
-use crate::resource::asked;
 use crate::status::{ApiError, Cause};
 
 /// Answers a review, or says that there is no such resource.
@@ -59,7 +58,7 @@ async fn respond_to(
         return Err(ApiError::not_acceptable());
     }
     let (given, options) = verbs::read_review(call, kind, body).await?;
-    let (mut review, warnings) = asked(kind, namespace, given, &options)?;
+    let (mut review, warnings) = call.core.asked(kind, namespace, given, &options).await?;
     match kind.kind.as_str() {
         "SelfSubjectReview" => identity::self_review(call, &mut review),
         "TokenReview" => identity::token_review(call, &mut review)?,

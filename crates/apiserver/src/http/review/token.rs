@@ -8,7 +8,7 @@ use crate::auth::token::{Grant, ISSUER, Named};
 use crate::http::{Call, respond, verbs};
 use crate::meta;
 use crate::registry::Kind;
-use crate::resource::{Address, asked};
+use crate::resource::Address;
 use crate::status::{ApiError, Cause};
 
 /// The shortest and the longest life of a token, and the one that is given unasked, in seconds.
@@ -28,7 +28,10 @@ pub(in crate::http) async fn answer(
     let kind = kind.ok_or_else(ApiError::no_such_path)?;
     let (given, options) = verbs::read_review(call, &kind, body).await?;
     check_address(&kind, at, &given)?;
-    let (mut request, warnings) = asked(&kind, &at.namespace, given, &options)?;
+    let (mut request, warnings) = call
+        .core
+        .asked(&kind, &at.namespace, given, &options)
+        .await?;
     let account = call.core.get(at).await?;
     let uid = meta::uid(&request);
     if !uid.is_empty() && uid != meta::uid(&account) {
