@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::exchange::{Answer, Request};
 
+#[allow(clippy::duplicate_mod, reason = "a test may start Kubernetes as well")]
 #[path = "../kube/tied.rs"]
 mod tied;
 
