@@ -1,7 +1,12 @@
 //! The aws driver on moto, which checks signatures and rights, behind the proxy that does what moto
 //! leaves out: the conformance suite, and what only a platform far away can do wrong.
 #![cfg(feature = "aws")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
 
 #[path = "../../../tests/cloud/mod.rs"]
 mod cloud;
