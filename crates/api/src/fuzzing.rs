@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::admission::faults;
+use crate::admission::{complete, faults, warnings};
 use crate::convert::{CONVERTIBLE_KINDS, convert, drop_foreign};
 use crate::unstructured::from_unstructured;
 use crate::vitistack::{Machine, MachineProvider, v1beta1};
@@ -19,6 +19,12 @@ pub fn manifest(bytes: &[u8]) {
     for fault in faults(&object) {
         assert!(!fault.field.is_empty(), "{fault:?}");
     }
+    let _ = warnings(&object);
+    let mut whole = object.clone();
+    complete(&mut whole, Some(&object));
+    let mut again = whole.clone();
+    complete(&mut again, Some(&object));
+    assert_eq!(again, whole, "what is complete stays as it is");
     for (from, to) in [("v1alpha1", "v1beta1"), ("v1beta1", "v1alpha1")] {
         for kind in CONVERTIBLE_KINDS {
             let Some(fields) = object.as_object_mut() else {

@@ -1,4 +1,5 @@
-//! The table of cases, as far as CEL and defaults decide them; the schema's part needs a server.
+//! The table of cases, as far as CEL, defaults and the webhook decide them; the schema's part needs
+//! a server.
 #![allow(
     clippy::unwrap_used,
     reason = "a failed assumption in a test is a failed test"
@@ -9,6 +10,7 @@ mod table;
 use std::collections::BTreeMap;
 
 use kube_cel::{CompiledSchema, Validator, apply_defaults, compile_schema};
+use machinist_api::admission;
 use serde_json::Value;
 use table::{By, Case, Expect};
 
@@ -43,11 +45,18 @@ fn kind_of<'a>(kinds: &'a BTreeMap<(String, String), Kind>, manifest: &Value) ->
     &kinds[&(part("apiVersion"), part("kind"))]
 }
 
+/// A manifest with everything that a server and the webhook fill in.
+fn stored(kind: &Kind, manifest: &Value, was: Option<&Value>) -> Value {
+    let mut object = apply_defaults(&kind.schema, manifest);
+    admission::complete(&mut object, was);
+    object
+}
+
 /// What CEL has against a manifest, all messages in one text; none if a rule needs a function that
 /// only a server has and nothing else speaks against the manifest.
 fn objections(kind: &Kind, manifest: &Value, was: Option<&Value>) -> Option<String> {
-    let manifest = apply_defaults(&kind.schema, manifest);
-    let was = was.map(|was| apply_defaults(&kind.schema, was));
+    let was = was.map(|was| stored(kind, was, None));
+    let manifest = stored(kind, manifest, was.as_ref());
     let Err(errors) = Validator::new().validate_compiled(&kind.compiled, &manifest, was.as_ref())
     else {
         return Some(String::new());
@@ -65,13 +74,25 @@ fn wrong(kind: &Kind, case: &Case) -> Option<String> {
         let said = objections(kind, was, None).unwrap_or_default();
         assert_eq!(said, "", "{}: what was is refused", case.name);
     }
-    let misses = case.misses(&apply_defaults(&kind.schema, &case.manifest));
+    let was = case.was.as_ref().map(|was| stored(kind, was, None));
+    let whole = stored(kind, &case.manifest, was.as_ref());
+    let misses = case.misses(&whole);
     if !misses.is_empty() {
         return Some(misses.join("\n"));
     }
+    let faults = admission::faults(&whole);
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let by_code = faults.join("; ");
+    if case.by == Some(By::Code) {
+        let message = case.refusal().unwrap_or_default();
+        return (!by_code.contains(message)).then_some(by_code);
+    }
+    if case.refusal().is_none() && !by_code.is_empty() {
+        return Some(by_code);
+    }
     let said = objections(kind, &case.manifest, case.was.as_ref())?;
     let good = match (&case.expect, case.by) {
-        (Expect::Reject(_), Some(By::Schema)) => true,
+        (Expect::Reject(_), Some(By::Schema | By::Code)) => true,
         (Expect::Reject(message), _) => said.contains(message.as_str()),
         (Expect::Accept | Expect::Default(_), _) => said.is_empty(),
     };

@@ -250,6 +250,9 @@ pub(crate) struct Webhook {
     /// vitistack-conversion-webhook, else where they are served]
     #[arg(long, value_name = "URL")]
     pub(crate) webhook_url: Option<String>,
+    /// Serve the webhooks alone, and leave the machines to another operator
+    #[arg(long)]
+    pub(crate) webhooks_only: bool,
 }
 
 /// What an installation may choose about our CustomResourceDefinitions.

@@ -1,40 +1,60 @@
-//! Rules that neither a schema nor CEL can say, because they need a parser.
+//! Rules and defaults that neither a schema nor CEL can say.
 //!
-//! Pure functions: the operator serves them as a webhook, and the embedded server asks them in the
+//! Pure functions: the operator serves them as webhooks, and the embedded server asks them in the
 //! process. Whatever a schema or CEL can say stays there, so that a server enforces it alone.
 
-mod cloud_config;
+mod complete;
 mod review;
+mod rules;
+
+use std::fmt;
 
 use serde_json::Value;
 
-pub use review::answer_admission;
+pub use complete::{COMPLETE_PATH, COMPLETED, complete};
+pub use review::{answer_admission, answer_completion};
+pub use rules::{JUDGED, faults, warnings};
 
 /// Path at which the rules are served as a webhook.
 pub const PATH: &str = "/validate";
 
-/// When a server needs to ask at all, in CEL over `object`.
+/// When a server needs to ask about a Machine of `vitistack.io` at all, in CEL over `object`.
 pub const MATCH_CONDITION: &str =
     "has(object.spec) && (has(object.spec.userData) || has(object.spec.cloudInit))";
 
 /// One thing that is wrong with an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Path of the field.
     pub field: String,
-    /// The value, or the part of it that matters.
-    pub value: String,
+    /// The value, or the part of it that matters; null when it is missing.
+    pub value: Value,
     /// What is wrong, and what is allowed.
     pub message: String,
 }
 
-/// Everything that is wrong with an object; nothing of kinds that have no rules here.
-pub fn faults(object: &Value) -> Vec<Fault> {
-    let ours = object["apiVersion"]
-        .as_str()
-        .is_some_and(|version| version.starts_with("vitistack.io/"));
-    match object["kind"].as_str() {
-        Some("Machine") if ours => cloud_config::faults(&object["spec"]),
-        _ => Vec::new(),
+impl Fault {
+    fn new(field: impl Into<String>, value: impl Into<Value>, message: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            value: value.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The fault in the words of a server, without its field.
+    fn said(&self) -> String {
+        let Self { value, message, .. } = self;
+        match value {
+            Value::Null => format!("Required value: {message}"),
+            Value::String(value) => format!("Invalid value: {value:?}: {message}"),
+            value => format!("Invalid value: {value}: {message}"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.said())
     }
 }

@@ -124,10 +124,17 @@ pub(crate) fn positive_decimal(schema: &mut Schema) {
     );
 }
 
+/// A number from 1 to 65535.
+const PORT: &str =
+    "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
+
+/// A port in a string.
+pub(crate) fn port(schema: &mut Schema) {
+    set(schema, "pattern", format!("^{PORT}$"));
+}
+
 /// A port, or two ports with a dash between them.
 pub(crate) fn port_range(schema: &mut Schema) {
-    const PORT: &str =
-        "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
     set(schema, "pattern", format!("^{PORT}(-{PORT})?$"));
 }
 

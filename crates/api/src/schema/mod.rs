@@ -15,7 +15,8 @@ pub(crate) use amounts::{
 };
 pub(crate) use formats::{
     base64, cidr, cidrs, cron, decimal, duration, free_object, free_objects, ip, ips, mac,
-    memory_size, open_object, port_range, positive_decimal, quantity, string_map, url, volume_size,
+    memory_size, open_object, port, port_range, positive_decimal, quantity, string_map, url,
+    volume_size,
 };
 pub(crate) use identifiers::{
     label_key, label_name, label_reference, label_values, labels, object_name, object_names,

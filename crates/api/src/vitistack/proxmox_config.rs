@@ -69,9 +69,9 @@ pub struct ProxmoxConfigSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048))]
     pub endpoint: Option<String>,
-    /// Port of the cluster's API.
+    /// Port of the cluster's API, from 1 to 65535.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 5), regex(pattern = r"^[0-9]{1,5}$"))]
+    #[schemars(transform = schema::port)]
     pub port: Option<String>,
     /// User name, such as root@pam.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -230,10 +230,6 @@ fn spec(schema: &mut Schema) {
             ".username",
             "!has(self.token) || has(self.username)",
             "spec.username is required with spec.token",
-        ),
-        Rule::new(
-            "!has(self.port) || (int(self.port) >= 1 && int(self.port) <= 65535)",
-            "spec.port must be a port from 1 to 65535",
         ),
     ];
     add_rules(schema, RULES);

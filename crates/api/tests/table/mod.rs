@@ -81,6 +81,8 @@ pub(crate) enum By {
     Cel,
     /// Types, ranges, enums, patterns, required fields or list keys.
     Schema,
+    /// The webhook, which a server asks when it is there.
+    Code,
 }
 
 #[derive(Deserialize)]

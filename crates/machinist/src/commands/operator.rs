@@ -44,8 +44,15 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     }
     let metrics = Metrics::default();
     let readiness = Readiness::default();
-    let health = serve_health(flags.listen, metrics.clone(), readiness.clone()).await?;
+    let engine_is_ready = (!flags.webhook.webhooks_only).then(|| readiness.clone());
+    let health = serve_health(flags.listen, metrics.clone(), engine_is_ready).await?;
     tracing::info!(cluster = %url, "operator started");
+    if flags.webhook.webhooks_only {
+        interrupted().await;
+        health.abort();
+        webhook.task.abort();
+        return Ok(());
+    }
     let engine = Engine {
         client,
         connect: Arc::new(Drivers::new(dir, Downloads::default())),
@@ -146,7 +153,7 @@ async fn install_crds(client: &Client, flags: cli::Definitions, webhook: &Served
 async fn serve_health(
     address: SocketAddr,
     metrics: Metrics,
-    readiness: Readiness,
+    readiness: Option<Readiness>,
 ) -> Outcome<tokio::task::JoinHandle<()>> {
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|e| {
         failure::configuration(format!("could not listen on {address}"), e)
@@ -154,7 +161,7 @@ async fn serve_health(
     })?;
     let routes = Router::new()
         .route("/livez", get(async || "ok"))
-        .route("/readyz", get(async move || ready(&readiness)))
+        .route("/readyz", get(async move || ready(readiness.as_ref())))
         .route("/version", get(async || env!("CARGO_PKG_VERSION")))
         .route("/metrics", get(async move || metrics.encode()));
     Ok(tokio::spawn(async move {
@@ -164,9 +171,10 @@ async fn serve_health(
     }))
 }
 
-/// Ready when the engine has seen every kind once: until then it can do nothing for anybody.
-fn ready(readiness: &Readiness) -> (StatusCode, &'static str) {
-    match readiness.is_ready() {
+/// Ready when the engine, if one runs here, has seen every kind once: until then it can do nothing
+/// for anybody.
+fn ready(readiness: Option<&Readiness>) -> (StatusCode, &'static str) {
+    match readiness.is_none_or(Readiness::is_ready) {
         true => (StatusCode::OK, "ok"),
         false => (
             StatusCode::SERVICE_UNAVAILABLE,

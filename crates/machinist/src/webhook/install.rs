@@ -1,97 +1,23 @@
 //! Telling an API server where the webhooks are and whom to trust.
 
+use std::fmt::Debug;
+
+use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
 use k8s_openapi::{
-    ByteString,
-    api::admissionregistration::v1::{
-        MatchCondition, RuleWithOperations, ServiceReference, ValidatingWebhook,
-        ValidatingWebhookConfiguration, WebhookClientConfig,
-    },
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    ByteString, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, Client, ResourceExt,
-    api::{ObjectMeta, Patch, PatchParams},
+    Api, Client, Resource, ResourceExt,
+    api::{Patch, PatchParams},
 };
-use machinist_api::{
-    admission, crds,
-    names::{CONVERSION_PATH, SYSTEM_NAMESPACE, WEBHOOK_SERVICE},
-    vitistack::GROUP,
-};
+use machinist_api::{crds, names::CONVERSION_PATH};
 use serde_json::json;
 
+use super::configuration::{self, Place};
 use crate::failure::{self, Outcome};
 
-/// Name of our configuration of admission webhooks.
-const CONFIGURATION: &str = "machinist";
 /// The name under which the server records what we write.
 const MANAGER: &str = "machinist";
-
-/// How an API server reaches the webhooks.
-#[derive(Debug, Clone)]
-pub(crate) enum Place {
-    /// Behind the documented service.
-    Service,
-    /// At a URL without a path.
-    Url(String),
-}
-
-impl Place {
-    fn url(&self, path: &str) -> Option<String> {
-        match self {
-            Place::Service => None,
-            Place::Url(url) => Some(format!("{}{path}", url.trim_end_matches('/'))),
-        }
-    }
-
-    fn service(&self, path: &str) -> Option<ServiceReference> {
-        matches!(self, Place::Service).then(|| ServiceReference {
-            name: WEBHOOK_SERVICE.to_owned(),
-            namespace: SYSTEM_NAMESPACE.to_owned(),
-            path: Some(path.to_owned()),
-            port: None,
-        })
-    }
-}
-
-/// The rules that need a parser, as a configuration. A server that cannot reach them goes on: what
-/// a schema and CEL can say is enforced without us, and nobody's writes wait for us.
-fn admission_configuration(
-    place: &Place,
-    authority: Option<&str>,
-) -> ValidatingWebhookConfiguration {
-    let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
-    ValidatingWebhookConfiguration {
-        metadata: ObjectMeta {
-            name: Some(CONFIGURATION.to_owned()),
-            ..ObjectMeta::default()
-        },
-        webhooks: Some(vec![ValidatingWebhook {
-            name: format!("validate.{GROUP}"),
-            admission_review_versions: vec!["v1".to_owned()],
-            client_config: WebhookClientConfig {
-                ca_bundle: authority.map(|pem| ByteString(pem.as_bytes().to_vec())),
-                service: place.service(admission::PATH),
-                url: place.url(admission::PATH),
-            },
-            failure_policy: Some("Ignore".to_owned()),
-            match_conditions: Some(vec![MatchCondition {
-                name: "has-first-boot-data".to_owned(),
-                expression: admission::MATCH_CONDITION.to_owned(),
-            }]),
-            match_policy: Some("Equivalent".to_owned()),
-            rules: Some(vec![RuleWithOperations {
-                api_groups: words(&[GROUP]),
-                api_versions: words(&["v1alpha1", "v1beta1"]),
-                operations: words(&["CREATE", "UPDATE"]),
-                resources: words(&["machines"]),
-                scope: Some("Namespaced".to_owned()),
-            }]),
-            side_effects: "None".to_owned(),
-            timeout_seconds: Some(5),
-            ..ValidatingWebhook::default()
-        }]),
-    }
-}
 
 /// Tells the server in this process, which answers for the service itself.
 pub(crate) async fn configure_embedded(client: &Client) -> Outcome {
@@ -148,12 +74,23 @@ pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority
 }
 
 async fn configure_admission(client: &Client, place: &Place, authority: Option<&str>) -> Outcome {
-    let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
-    let configuration = admission_configuration(place, authority);
+    apply(client, &configuration::completing(place, authority)).await?;
+    apply(client, &configuration::judging(place, authority)).await
+}
+
+async fn apply<K>(client: &Client, configuration: &K) -> Outcome
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let configurations: Api<K> = Api::all(client.clone());
     let params = PatchParams::apply(MANAGER).force();
     configurations
-        .patch(CONFIGURATION, &params, &Patch::Apply(&configuration))
+        .patch(
+            &configuration.name_any(),
+            &params,
+            &Patch::Apply(configuration),
+        )
         .await
-        .map_err(|e| failure::refused("could not configure the admission webhook", e))?;
+        .map_err(|e| failure::refused("could not configure the admission webhooks", e))?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! What is answered is decided by pure functions in `machinist-api`; here it is served.
 
+mod configuration;
 mod install;
 mod serve;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use machinist_api::{
-    admission::{self, answer_admission},
+    admission::{self, answer_admission, answer_completion},
     convert::{CONVERTIBLE_KINDS, answer_conversion, convert},
     names::{CONVERSION_PATH, SYSTEM_NAMESPACE, WEBHOOK_SERVICE},
     vitistack::GROUP,
@@ -20,7 +21,8 @@ use machinist_apiserver::{
 };
 use serde_json::Value;
 
-pub(crate) use install::{Place, configure_embedded, install, point};
+pub(crate) use configuration::Place;
+pub(crate) use install::{configure_embedded, install, point};
 pub(crate) use serve::serve;
 
 /// Answers a review that was posted to a path; an error is a sentence.
@@ -28,6 +30,7 @@ fn answer(path: &str, review: &Value) -> Result<Value, String> {
     match path {
         CONVERSION_PATH => answer_conversion(review),
         admission::PATH => answer_admission(review),
+        admission::COMPLETE_PATH => answer_completion(review),
         _ => Err(format!("there is no webhook at {path}")),
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki) -> Outcome<JoinHandle<()>>
     let routes = Router::new()
         .route(CONVERSION_PATH, post(convert))
         .route(admission::PATH, post(admit))
+        .route(admission::COMPLETE_PATH, post(complete))
         .layer(DefaultBodyLimit::max(LARGEST_REVIEW));
     Ok(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, routes).await {
@@ -59,6 +60,10 @@ async fn convert(review: Bytes) -> Response {
 
 async fn admit(review: Bytes) -> Response {
     respond(admission::PATH, &review)
+}
+
+async fn complete(review: Bytes) -> Response {
+    respond(admission::COMPLETE_PATH, &review)
 }
 
 fn respond(path: &str, review: &[u8]) -> Response {

@@ -16,6 +16,7 @@ pub mod control_plane;
 pub mod kube;
 pub mod kubectl;
 pub mod manifests;
+pub mod operator;
 pub mod peers;
 pub mod process;
 pub mod scene;

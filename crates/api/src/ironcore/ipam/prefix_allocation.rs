@@ -39,7 +39,7 @@ wire_enum! {
     status = "PrefixAllocationStatus",
     derive = "PartialEq",
     derive = "Default",
-    validation = immutable("spec.ipFamily"),
+    validation = set_once("spec.ipFamily"),
     validation = immutable("spec.prefix"),
     validation = immutable("spec.prefixLength"),
     validation = set_once("spec.prefixRef"),

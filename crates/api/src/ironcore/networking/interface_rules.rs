@@ -59,6 +59,12 @@ const FAMILIES: &[Rule] = &[
     ),
     same_family!("0"),
     same_family!("1"),
+    Rule::new(
+        "!has(self.ips) || self.ips.size() < 2 || !has(self.ips[0].value) || !has(self.ips[1].value) \
+         || !isIP(self.ips[0].value) || !isIP(self.ips[1].value) \
+         || ip(self.ips[0].value).family() != ip(self.ips[1].value).family()",
+        "ips must be of different families: one IPv4 address and one IPv6 address",
+    ),
 ];
 
 /// Rules over the spec of an interface.

@@ -193,7 +193,7 @@ fn peering_prefix(schema: &mut Schema) {
     add_rules(schema, RULES);
 }
 
-/// Rules do not see the namespace, so a network that names its own is found out only later. The
+/// Rules do not see the namespace, so a network that names its own is found by the webhook. The
 /// word is one of CEL's own, hence its spelling.
 fn not_with_itself() -> RootRule {
     RootRule::new(

@@ -12,7 +12,7 @@ use super::sources::{IpSource, PrefixSource, VirtualIpSource};
 use crate::ironcore::common::{
     Condition, IpFamily, LocalObjectReference, LocalUidReference, TemplateMetadata,
 };
-use crate::schema::{self, immutable, metadata_name};
+use crate::schema::{self, immutable, metadata_name, set_once};
 use crate::wire_enum::wire_enum;
 
 wire_enum! {
@@ -47,7 +47,7 @@ wire_enum! {
     validation = metadata_name(),
     validation = interface_rules::names_have_room(),
     validation = immutable("spec.networkRef"),
-    validation = immutable("spec.ipFamilies"),
+    validation = set_once("spec.ipFamilies"),
     validation = immutable("spec.attributes"),
     doc = "NetworkInterface connects a machine to a network.",
     selectable = ".spec.networkRef.name",

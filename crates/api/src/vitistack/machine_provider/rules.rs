@@ -79,8 +79,8 @@ const REQUIRED: &[Rule] = &[
     ),
 ];
 
-/// What each platform cannot do without. Shape C keeps its settings in a map that no rule can see,
-/// so there only the region and the zones are held to a form.
+/// What each platform cannot do without. Shape C keeps its settings in a map that no rule can see:
+/// the webhook holds those to a form, and the region and the zones are held to theirs here.
 const PLATFORM: &[Rule] = &[
     Rule::new(
         "!((has(self.type) && self.type == 'aws') || (has(self.providerType) && self.providerType == 'aws')) \

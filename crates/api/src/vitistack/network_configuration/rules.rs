@@ -42,11 +42,19 @@ pub(super) fn spec(schema: &mut Schema) {
 
 /// Rules over how addresses are given out.
 pub(super) fn ipam(schema: &mut Schema) {
-    const RULES: &[Rule] = &[Rule::new(
-        "!has(self.subnet) || !has(self.gateway) || !isCIDR(self.subnet) || !isIP(self.gateway) \
-         || cidr(self.subnet).containsIP(self.gateway)",
-        "spec.ipam.gateway must be an address in spec.ipam.subnet",
-    )];
+    const RULES: &[Rule] = &[
+        Rule::new(
+            "!has(self.subnet) || !has(self.gateway) || !isCIDR(self.subnet) || !isIP(self.gateway) \
+             || cidr(self.subnet).containsIP(self.gateway)",
+            "spec.ipam.gateway must be an address in spec.ipam.subnet",
+        ),
+        Rule::new(
+            "!has(self.subnet) || !isCIDR(self.subnet) || !has(self.dhcp) \
+             || ((!has(self.dhcp.poolStart) || !isIP(self.dhcp.poolStart) || cidr(self.subnet).containsIP(self.dhcp.poolStart)) \
+             && (!has(self.dhcp.poolEnd) || !isIP(self.dhcp.poolEnd) || cidr(self.subnet).containsIP(self.dhcp.poolEnd)))",
+            "spec.ipam.dhcp.poolStart and spec.ipam.dhcp.poolEnd must be addresses in spec.ipam.subnet",
+        ),
+    ];
     add_rules(schema, RULES);
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::Fault;
+use crate::admission::Fault;
 
 /// The first line of cloud-config, as cloud-init looks for it.
 const HEADER: &str = "#cloud-config";
@@ -43,11 +43,8 @@ fn fault(field: &str, text: &str) -> Option<Fault> {
         .lines()
         .find(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let value: String = first.unwrap_or_default().chars().take(QUOTED).collect();
-    Some(Fault {
-        field: field.to_owned(),
-        value,
-        message: format!("{wrong}; the guest would ignore all of it"),
-    })
+    let message = format!("{wrong}; the guest would ignore all of it");
+    Some(Fault::new(field, value, message))
 }
 
 #[cfg(test)]
