@@ -75,7 +75,7 @@ SOAK_SEEDS ?= 100000
 
 .PHONY: soak
 soak: ## Lead 100,000 simulated lives of a machine, each from its seed
-	@MACHINIST_SIM_SEEDS=$(SOAK_SEEDS) cargo test --release -p machinist --locked --test engine lives_that_seeds_make_up -- --ignored --nocapture
+	@MACHINIST_SIM_SEEDS=$(SOAK_SEEDS) cargo test --release -p machinist --locked --test engine lives_that_seeds_make_up -- --nocapture
 
 FUZZ_SECONDS ?= 60
 

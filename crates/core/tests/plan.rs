@@ -13,8 +13,9 @@ use machinist_core::{
 use proptest::prelude::*;
 use support::{able, facts, want};
 
-const STATES: [PowerState; 6] = [
+const STATES: [PowerState; 7] = [
     PowerState::Creating,
+    PowerState::Starting,
     PowerState::Running,
     PowerState::Stopping,
     PowerState::Stopped,
@@ -60,12 +61,14 @@ fn a_new_machine_is_bound_before_anything_else() {
 fn power_follows_the_declaration() {
     let rows = [
         (Power::On, PowerState::Creating, "wait"),
+        (Power::On, PowerState::Starting, "wait"),
         (Power::On, PowerState::Running, "settled"),
         (Power::On, PowerState::Stopping, "wait"),
         (Power::On, PowerState::Stopped, "start"),
         (Power::On, PowerState::Deleting, "wait"),
         (Power::On, PowerState::Failed, "stall"),
         (Power::Off, PowerState::Creating, "wait"),
+        (Power::Off, PowerState::Starting, "wait"),
         (Power::Off, PowerState::Running, "stop"),
         (Power::Off, PowerState::Stopping, "wait"),
         (Power::Off, PowerState::Stopped, "settled"),

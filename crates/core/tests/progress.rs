@@ -38,7 +38,7 @@ impl Honest {
             // Time passes, and what is under way ends.
             Step::Wait(_) => self.machines.retain_mut(|machine| {
                 machine.power = match machine.power {
-                    PowerState::Creating => PowerState::Running,
+                    PowerState::Creating | PowerState::Starting => PowerState::Running,
                     PowerState::Stopping => PowerState::Stopped,
                     other => other,
                 };
@@ -90,7 +90,7 @@ fn change_it(machine: &mut Facts, change: &Change, can: &Capabilities) {
         );
     };
     match change {
-        Change::Start => machine.power = PowerState::Running,
+        Change::Start => machine.power = PowerState::Starting,
         Change::Stop { .. } => machine.power = PowerState::Stopping,
         Change::Restart { token, .. } => {
             machine.restart = Some(token.clone());
@@ -198,8 +198,9 @@ fn abilities() -> impl Strategy<Value = Capabilities> {
         )
 }
 
-const STATES: [PowerState; 6] = [
+const STATES: [PowerState; 7] = [
     PowerState::Creating,
+    PowerState::Starting,
     PowerState::Running,
     PowerState::Stopping,
     PowerState::Stopped,

@@ -87,6 +87,7 @@ fn the_life_of_a_machine() {
         trouble: None,
     };
     let creating = [facts("i-1", PowerState::Creating)];
+    let starting = [facts("i-1", PowerState::Starting)];
     let running = [facts("i-1", PowerState::Running)];
     let reported = [Facts {
         guest: Some(GuestFacts::default()),
@@ -124,6 +125,13 @@ fn the_life_of_a_machine() {
                 ..bound
             },
             "Creating | Reconciling | BootstrapReady",
+        ),
+        (
+            Case {
+                seen: Some(&starting),
+                ..bound
+            },
+            "Creating | InfrastructureReady Reconciling | BootstrapReady",
         ),
         (
             Case {
@@ -254,4 +262,24 @@ fn both_vocabularies_say_the_same() {
     assert_eq!(status.ipv6_addresses, ["2001:db8::7"]);
     let interfaces = status.network_status.expect("a network status").interfaces;
     assert_eq!(interfaces, status.network_interfaces);
+}
+
+#[test]
+fn a_status_that_was_read_back_is_no_news() {
+    let want = want();
+    let precise = |milliseconds| Some(Timestamp::from_millisecond(milliseconds).expect("a time"));
+    let running = [Facts {
+        created: precise(1_639),
+        started: precise(2_750),
+        ..facts("i-1", PowerState::Running)
+    }];
+    let case = Case::of(&want, &running);
+    let first = status(&machine(MACHINE), &case, at(10));
+    let stored = serde_json::to_value(&first).expect("an object");
+    let stored: Machine = serde_json::from_value(stored).expect("a machine");
+    assert_eq!(
+        status(&stored, &case, at(20)).status,
+        stored.status,
+        "a pass that sees the same writes nothing"
+    );
 }

@@ -51,7 +51,10 @@ impl Outlook<'_> {
         let kind = "InfrastructureReady";
         match (self.machine(), self.situation.seen) {
             (Some(machine), _) => match machine.power {
-                PowerState::Running | PowerState::Stopping | PowerState::Stopped => Condition::new(
+                PowerState::Starting
+                | PowerState::Running
+                | PowerState::Stopping
+                | PowerState::Stopped => Condition::new(
                     kind,
                     Truth::True,
                     "Provisioned",

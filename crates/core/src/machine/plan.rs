@@ -85,6 +85,8 @@ pub enum Waiting {
     Declaration,
     /// A machine that is being made.
     Creation,
+    /// A machine that is on its way up.
+    Startup,
     /// A machine that is on its way down.
     Shutdown,
     /// A machine that is being removed.
@@ -151,6 +153,7 @@ fn keep(want: &Want, machine: &Facts, can: &Capabilities) -> Step {
     match machine.power {
         PowerState::Running | PowerState::Stopped => correct(want, machine, can),
         PowerState::Creating => Step::Wait(Waiting::Creation),
+        PowerState::Starting => Step::Wait(Waiting::Startup),
         PowerState::Stopping => Step::Wait(Waiting::Shutdown),
         PowerState::Deleting => Step::Wait(Waiting::Removal),
         PowerState::Failed => Step::Stall(Stall::Broken),

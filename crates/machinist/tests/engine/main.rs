@@ -5,7 +5,9 @@
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod faults;
+mod fleet;
 mod lab;
+mod leases;
 mod lifecycle;
 mod simulation;
 mod world;

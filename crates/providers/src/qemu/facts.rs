@@ -147,7 +147,7 @@ fn power(record: &Record, status: Option<&str>) -> (PowerState, String) {
         _ if !record.made => (PowerState::Creating, "creating"),
         (_, Some(Goal::Delete)) => (PowerState::Deleting, status.unwrap_or("off")),
         (None, _) => (PowerState::Stopped, "off"),
-        (Some("starting" | "prelaunch" | "inmigrate"), _) => (PowerState::Creating, "starting"),
+        (Some("starting" | "prelaunch" | "inmigrate"), _) => (PowerState::Starting, "starting"),
         (Some(state @ ("internal-error" | "io-error" | "guest-panicked" | "watchdog")), _) => {
             (PowerState::Failed, state)
         }
@@ -236,7 +236,7 @@ mod tests {
         };
         assert_eq!(says(false, None, None), PowerState::Creating);
         assert_eq!(says(true, None, None), PowerState::Stopped);
-        assert_eq!(says(true, None, Some("starting")), PowerState::Creating);
+        assert_eq!(says(true, None, Some("starting")), PowerState::Starting);
         assert_eq!(says(true, None, Some("running")), PowerState::Running);
         assert_eq!(says(true, None, Some("paused")), PowerState::Running);
         assert_eq!(says(true, None, Some("io-error")), PowerState::Failed);

@@ -1,9 +1,6 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use machinist_core::{
@@ -11,81 +8,33 @@ use machinist_core::{
     provider::{Health, ProviderError, ProviderResult},
 };
 use tokio::{
-    sync::broadcast,
+    sync::{Semaphore, broadcast},
     time::{Instant, sleep},
 };
 
 use super::{
-    fault::{Admitted, Fault},
+    fleet::{Among, Fleet},
     machine::Machine,
     options::SimOptions,
 };
+use crate::fault::{Admitted, Call, Chaos, Fault, Script, Verb};
 
 /// A platform in memory; clones are the same platform.
 #[derive(Debug, Clone)]
 pub struct SimCloud {
     pub(super) options: Arc<SimOptions>,
     state: Arc<Mutex<State>>,
+    script: Script,
     hints: broadcast::Sender<MachineKey>,
     born: (Timestamp, Instant),
+    places: Option<Arc<Semaphore>>,
 }
 
-/// Decides what goes wrong with a call, given its number and verb.
-pub type Chaos = Box<dyn FnMut(u64, Verb) -> Option<Fault> + Send>;
-
-/// One verb of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verb {
-    /// `probe`
-    Probe,
-    /// `find`
-    Find,
-    /// `get`
-    Get,
-    /// `list`
-    List,
-    /// `create`
-    Create,
-    /// `update`
-    Update,
-    /// `delete`
-    Delete,
-    /// `Console::output`
-    Console,
-}
-
-/// One call that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Its number, from zero.
-    pub index: u64,
-    /// What was asked.
-    pub verb: Verb,
-    /// About which machine.
-    pub key: Option<MachineKey>,
-    /// What was made to go wrong.
-    pub fault: Option<Fault>,
-}
-
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) machines: BTreeMap<String, Machine>,
-    /// What was there before the last change, for stale looks.
-    before: Vec<Facts>,
+    pub(super) machines: Fleet,
     pub(super) made: u64,
-    calls: Vec<Call>,
-    faults: HashMap<u64, Fault>,
-    next: HashMap<Verb, Vec<Fault>>,
-    chaos: Option<Chaos>,
     pub(super) peak: usize,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut state = f.debug_struct("State");
-        state.field("machines", &self.machines);
-        state.finish_non_exhaustive()
-    }
 }
 
 impl SimCloud {
@@ -93,6 +42,11 @@ impl SimCloud {
     pub fn new(options: SimOptions) -> SimCloud {
         SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
+            places: options.concurrency.map(Semaphore::new).map(Arc::new),
+            script: match options.record {
+                true => Script::default(),
+                false => Script::forgetful(),
+            },
             options: Arc::new(options),
             state: Arc::default(),
             hints: broadcast::Sender::new(1024),
@@ -105,9 +59,14 @@ impl SimCloud {
         epoch.checked_add(since.elapsed()).unwrap_or(Timestamp::MAX)
     }
 
+    /// Which calls go wrong, and what was called.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
     /// Has every call judged by this from now on; `None` lets all of them pass.
     pub fn set_chaos(&self, chaos: Option<Chaos>) {
-        self.state().chaos = chaos;
+        self.script.set_chaos(chaos);
     }
 
     /// Everything that exists, as it is now.
@@ -118,22 +77,22 @@ impl SimCloud {
 
     /// Makes call number `index` go wrong.
     pub fn fault_at(&self, index: u64, fault: Fault) {
-        self.state().faults.insert(index, fault);
+        self.script.fault_at(index, fault);
     }
 
     /// Makes the next call of this verb go wrong; several are used up in turn.
     pub fn fault_next(&self, verb: Verb, fault: Fault) {
-        self.state().next.entry(verb).or_default().push(fault);
+        self.script.fault_next(verb, fault);
     }
 
     /// Every call so far.
     pub fn calls(&self) -> Vec<Call> {
-        self.state().calls.clone()
+        self.script.calls()
     }
 
     /// How many machines exist.
     pub fn count(&self) -> usize {
-        self.state().machines.len()
+        self.state().machines.values().count()
     }
 
     /// How many machines carry this key.
@@ -159,14 +118,13 @@ impl SimCloud {
     /// Makes another machine with the same key behind everybody's back.
     pub fn duplicate(&self, id: &MachineId) {
         let mut state = self.state();
-        let Some(mut twin) = state.machines.get(id.as_str()).cloned() else {
+        let Some(mut twin) = state.machines.get_mut(id).cloned() else {
             return;
         };
         state.made += 1;
-        let id = format!("sim-{}", state.made);
         let key = twin.facts.key.clone();
-        twin.facts.id = MachineId::new(&id);
-        state.machines.insert(id, twin);
+        twin.facts.id = MachineId::new(format!("sim-{}", state.made));
+        state.machines.insert(twin);
         drop(state);
         self.hint(&key);
     }
@@ -174,11 +132,11 @@ impl SimCloud {
     /// Changes a machine behind everybody's back; it is removed when `change` says false.
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
-        let machine = state.machines.get_mut(id.as_str());
+        let machine = state.machines.get_mut(id);
         let key = machine.as_ref().map(|machine| machine.facts.key.clone());
         let keep = change(machine.map(|machine| &mut machine.facts));
         if !keep {
-            state.machines.remove(id.as_str());
+            state.machines.remove(id);
         }
         drop(state);
         if let Some(key) = key {
@@ -195,23 +153,14 @@ impl SimCloud {
         verb: Verb,
         key: Option<&MachineKey>,
     ) -> ProviderResult<Admitted> {
-        let fault = {
-            let mut state = self.state();
-            let index = state.calls.len() as u64;
-            let next = state.next.get_mut(&verb).filter(|queue| !queue.is_empty());
-            let next = next.map(|queue| queue.remove(0));
-            let chaos = state.chaos.as_mut().and_then(|chaos| chaos(index, verb));
-            let fault = state.faults.remove(&index).or(next).or(chaos);
-            state.calls.push(Call {
-                index,
-                verb,
-                key: key.cloned(),
-                fault,
-            });
-            fault
+        let place = match &self.places {
+            // The places are never closed.
+            Some(places) => places.clone().acquire_owned().await.ok(),
+            None => None,
         };
+        let call = self.script.begin(verb, key);
         sleep(self.options.latency).await;
-        Admitted::admit(format!("calling {verb:?} at the simulated platform"), fault)
+        Ok(self.script.admit(&call, "simulated")?.hold(place))
     }
 
     pub(super) fn health(&self) -> Health {
@@ -222,33 +171,14 @@ impl SimCloud {
         }
     }
 
-    pub(super) fn look(&self, stale: bool, is_wanted: impl Fn(&MachineKey) -> bool) -> Vec<Facts> {
+    /// What the platform shows of these machines; each machine notices that it was looked at.
+    pub(super) fn look(&self, stale: bool, among: Among<'_>) -> Vec<Facts> {
         let now = self.now();
         let mut state = self.state();
         if stale {
-            return state
-                .before
-                .iter()
-                .filter(|facts| is_wanted(&facts.key))
-                .cloned()
-                .collect();
+            return state.machines.before(among);
         }
-        let mut changed = Vec::new();
-        let ids: Vec<String> = state.machines.keys().cloned().collect();
-        for id in ids {
-            if let Some(machine) = state.machines.get_mut(&id)
-                && is_wanted(&machine.facts.key)
-                && machine.advance(true, now)
-            {
-                changed.push(machine.facts.key.clone());
-            }
-        }
-        state.machines.retain(|_, machine| !machine.is_gone());
-        let found = state.machines.values().map(|machine| &machine.facts);
-        let found = found
-            .filter(|facts| is_wanted(&facts.key))
-            .cloned()
-            .collect();
+        let (found, changed) = state.machines.look(among, now);
         drop(state);
         changed.iter().for_each(|key| self.hint(key));
         found
@@ -274,18 +204,7 @@ impl SimCloud {
 
 impl State {
     pub(super) fn count_of(&self, key: &MachineKey) -> usize {
-        self.machines
-            .values()
-            .filter(|machine| machine.facts.key == *key)
-            .count()
-    }
-
-    pub(super) fn remember(&mut self) {
-        self.before = self
-            .machines
-            .values()
-            .map(|machine| machine.facts.clone())
-            .collect();
+        self.machines.of(key).count()
     }
 
     pub(super) fn owned(
@@ -293,7 +212,7 @@ impl State {
         key: &MachineKey,
         id: &MachineId,
     ) -> ProviderResult<&mut Machine> {
-        match self.machines.get_mut(id.as_str()) {
+        match self.machines.get_mut(id) {
             None => Err(ProviderError::NotFound {
                 what: format!("machine {id}"),
             }),

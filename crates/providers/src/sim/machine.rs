@@ -40,15 +40,15 @@ impl Due {
 
 impl Machine {
     pub(super) fn new(
-        id: &str,
         key: &MachineKey,
         want: &Want,
         node: &str,
         number: u64,
         now: Timestamp,
     ) -> Machine {
+        let id = format!("sim-{number}");
         Machine {
-            facts: facts(id, key, want, node, number, now),
+            facts: facts(&id, key, want, node, number, now),
             console: String::new(),
             restarts: 0,
             number,
@@ -60,6 +60,11 @@ impl Machine {
     pub(super) fn go(&mut self, goal: PowerState, transition: Transition, now: Timestamp) {
         self.coming = Some((goal, Due::after(transition)));
         self.advance(false, now);
+    }
+
+    /// Whether it is on its way to this state.
+    pub(super) fn heads_for(&self, goal: PowerState) -> bool {
+        self.coming.is_some_and(|(coming, _)| coming == goal)
     }
 
     /// Sets out for its removal; asking again does not begin it anew.

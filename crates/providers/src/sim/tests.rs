@@ -99,3 +99,25 @@ async fn looks_are_counted() {
         ]
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_asked_to_start_again_and_again_gets_there() {
+    let sim = Sim::new(SimCloud::new(SimOptions {
+        transition: Transition::After(Duration::from_secs(3)),
+        ..SimOptions::default()
+    }));
+    let mut want = smallest_want("one");
+    want.power = machinist_core::machine::Power::Off;
+    let facts = sim.create(&key(), &want).await.unwrap();
+    tokio::time::advance(Duration::from_secs(3)).await;
+    for _ in 0..4 {
+        sim.update(&key(), &facts.id, &Change::Start).await.unwrap();
+        let seen = sim.find(&key()).await.unwrap()[0].power;
+        assert_eq!(seen, PowerState::Starting);
+        tokio::time::advance(Duration::from_millis(900)).await;
+    }
+    assert_eq!(
+        sim.find(&key()).await.unwrap()[0].power,
+        PowerState::Running
+    );
+}

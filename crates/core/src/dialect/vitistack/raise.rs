@@ -187,11 +187,16 @@ fn from_facts(facts: &Facts) -> MachineStatus {
         operating_system: guest.os,
         operating_system_version: guest.os_version,
         kernel_version: guest.kernel,
-        boot_time: facts.started.map(Time),
-        creation_time: facts.created.map(Time),
+        boot_time: facts.started.map(seconds),
+        creation_time: facts.created.map(seconds),
         provider_status: provider_status(facts),
         ..MachineStatus::default()
     }
+}
+
+/// A time as an object keeps it: whole seconds. A fraction would be new to every look.
+fn seconds(time: Timestamp) -> Time {
+    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
 }
 
 fn interface(nic: &NicFacts, primary: bool) -> NetworkInterfaceStatus {

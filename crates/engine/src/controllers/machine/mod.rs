@@ -19,7 +19,7 @@ use kube::{
     },
 };
 use machinist_api::vitistack::Machine;
-use machinist_core::machine::{Outlook, Step, Trouble, plan};
+use machinist_core::machine::{Outlook, PowerState, Step, Trouble, plan};
 
 pub(crate) use self::gather::trouble;
 use self::gather::{Gathered, Told};
@@ -35,10 +35,10 @@ use crate::{
 const MAX_STEPS: usize = 8;
 /// While something is under way at the platform.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// A safety net where the platform pushes changes.
-const SAFETY_NET: Duration = Duration::from_secs(60);
-/// Where changes must be looked for.
-const POLL: Duration = Duration::from_secs(15);
+/// The same, where so much is under way that the provider's machines are listed meanwhile.
+const LISTED: Duration = Duration::from_secs(30);
+/// While a person must help.
+const STALLED: Duration = Duration::from_secs(15);
 /// How long after its start a guest is watched closely for its first report.
 const YOUNG: Duration = Duration::from_secs(300);
 /// Until somebody changes the declaration or helps; a missing file may also just appear.
@@ -87,9 +87,11 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
 
 /// Goes on, step by step, while there is something to do at once.
 async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassError> {
+    context.notices.meet(cached);
     let mut view = View::Cached(cached.clone());
+    let mut taken = None;
     for _ in 0..MAX_STEPS {
-        match pass(view, context).await? {
+        match pass(view, &mut taken, context).await? {
             Next::Again(machine, told) => view = View::Fresh(*machine, told),
             Next::Later(action) => return Ok(action),
         }
@@ -108,7 +110,11 @@ enum Next {
     Later(Action),
 }
 
-async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
+async fn pass(
+    view: View,
+    taken: &mut Option<Step>,
+    context: &Arc<Context>,
+) -> Result<Next, PassError> {
     let (machine, fresh, told) = match view {
         View::Cached(machine) => (machine, false, Told::Nothing),
         View::Fresh(machine, told) => (machine, true, told),
@@ -142,6 +148,10 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
+    // The platform took it and does not show it yet: asking again at once tells it nothing new.
+    if taken.as_ref() == Some(&step) {
+        return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
+    }
     if let Some(note) = outlook.announcement() {
         context
             .events
@@ -149,6 +159,7 @@ async fn pass(view: View, context: &Arc<Context>) -> Result<Next, PassError> {
             .await;
     }
     let acted = act::act(&machine, &step, &gathered, context).await?;
+    *taken = Some(step.clone());
     if let Some(provider) = &gathered.provider_name {
         context.recount(provider);
     }
@@ -175,7 +186,7 @@ async fn again(machine: &Machine, context: &Context) -> Result<Next, PassError> 
 }
 
 fn gone(machine: &Machine, context: &Context) -> Next {
-    context.backoff.forget(&machine.uid().unwrap_or_default());
+    context.forget(&machine.uid().unwrap_or_default());
     Next::Later(Action::await_change())
 }
 
@@ -203,17 +214,23 @@ fn wait(machine: &Machine, step: &Step, gathered: &Gathered, context: &Context) 
             .started
             .map(|started| context.clock.now().duration_since(started));
         let unreported = facts.guest.is_none() || facts.nics.iter().any(|nic| !nic.confirmed);
-        unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
+        let runs = facts.power == PowerState::Running;
+        runs && unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
     });
-    let pushes = gathered
-        .provider
-        .as_ref()
-        .is_some_and(|provider| provider.capabilities().watch);
-    Action::requeue(match step {
-        Step::Settled if young => LOOK_AGAIN,
-        Step::Settled if pushes => SAFETY_NET,
-        Step::Settled => POLL,
-        Step::Stall(_) => POLL,
-        _ => LOOK_AGAIN,
-    })
+    let lively = match step {
+        Step::Settled => young,
+        Step::Stall(_) => false,
+        _ => true,
+    };
+    let listed = gathered.provider_name.as_ref().is_some_and(|provider| {
+        let seen = gathered.machines();
+        context.notices.put(machine, provider, seen, lively)
+    });
+    match step {
+        // What is as it should be is seen to change by the provider's list.
+        Step::Settled if !young => Action::await_change(),
+        Step::Stall(_) => Action::requeue(STALLED),
+        _ if listed => Action::requeue(LISTED),
+        _ => Action::requeue(LOOK_AGAIN),
+    }
 }
