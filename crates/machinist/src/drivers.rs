@@ -10,10 +10,15 @@ use std::{
 use async_trait::async_trait;
 use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
 use machinist_providers::{Accelerator, Qemu, QemuConfig, Sim, SimCloud, SimOptions};
+#[cfg(feature = "aws")]
+use machinist_providers::{Aws, AwsConfig};
 
 use crate::{data_dir::DataDir, downloads::Downloads};
 
 /// The platforms that this build has drivers for.
+#[cfg(feature = "aws")]
+const BUILT_IN: &str = "aws, qemu, sim";
+#[cfg(not(feature = "aws"))]
 const BUILT_IN: &str = "qemu, sim";
 
 /// Builds drivers for the machines of one data directory.
@@ -96,6 +101,8 @@ impl Drivers {
 impl Connect for Drivers {
     async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
         match spec.kind.as_str() {
+            #[cfg(feature = "aws")]
+            "aws" => Ok(Arc::new(Aws::new(AwsConfig::of(spec)?)?)),
             "qemu" => self.qemu(spec),
             "sim" => self.sim(spec),
             other => Err(ProviderError::Rejected {
