@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto]...   (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -137,24 +137,39 @@ makes_environments() {
     have python3 && python3 -c 'import ensurepip, venv' 2>/dev/null
 }
 
-install_python() {
-    local destination=$1
+# Installs pinned packages into an environment of their own: what it is, where, and which.
+install_environment() {
+    local what=$1 destination=$2 requirements=$3
     [[ ! -e $destination/installed ]] || return 0
-    say 'installing the official Python client'
+    say "installing $what"
     rm -rf "$destination"
     mkdir -p "$(dirname "$destination")"
     python3 -m venv "$destination"
-    "$destination/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: \
-        --requirement "$tree/tests/conformance/python/requirements.txt"
+    "$destination/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-deps \
+        --requirement "$requirements"
     touch "$destination/installed"
 }
 
-setup_python() {
-    local assets
-    assets=$(python_assets)
+setup_environment() {
+    local name=$1 what=$2 assets=$3 requirements=$4
     [[ ! -e $assets/installed ]] || return 0
     makes_environments || apt_install python3 python3-venv
-    with_lock python install_python "$assets"
+    with_lock "$name" install_environment "$what" "$assets" "$requirements"
+}
+
+setup_python() {
+    setup_environment python 'the official Python client' "$(python_assets)" \
+        "$tree/tests/conformance/python/requirements.txt"
+}
+
+# Where moto, which stands for EC2 in tests, is, or will be installed.
+moto_assets() {
+    echo "$cache/moto/$(hash12 <"$tree/tests/cloud/requirements.txt")"
+}
+
+setup_moto() {
+    [[ -z ${MACHINIST_MOTO:-} ]] || return 0
+    setup_environment moto 'moto, which stands for EC2' "$(moto_assets)" "$tree/tests/cloud/requirements.txt"
 }
 
 setup_test() {
@@ -163,6 +178,7 @@ setup_test() {
     setup_kube
     setup_conformance
     setup_python
+    setup_moto
 }
 
 # Prints an assignment if the file that it names exists.
@@ -181,6 +197,7 @@ print_env() {
     assign MACHINIST_HELM_OLD "${MACHINIST_HELM_OLD:-$cache/kubectl/$old_client/helm}"
     assign MACHINIST_CONFORMANCE "$(conformance_assets)"
     assign MACHINIST_PYTHON "$(python_assets)/bin/python"
+    assign MACHINIST_MOTO "${MACHINIST_MOTO:-$(moto_assets)/bin/moto_server}"
     # The file behind the link: a disk that grows on top of it must not see it change.
     image=$(realpath -q "${MACHINIST_GUEST_IMAGE:-$cache/images/machinist-guest.qcow2}" || true)
     assign MACHINIST_GUEST_IMAGE "$image"
@@ -188,8 +205,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl | conformance | python) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance | python | moto) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto or --env)" ;;
     esac
 done

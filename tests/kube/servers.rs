@@ -5,12 +5,12 @@
 //! the kernel ends them with their parent.
 
 use std::fs::{self, File};
-use std::io;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{LazyLock, mpsc};
+
+mod tied;
 
 /// The bearer token of the administrator.
 pub const TOKEN: &str = "a-token-of-a-test";
@@ -139,15 +139,8 @@ current-context: kube
         path
     }
 
-    /// A program that the kernel ends with the thread that starts it, where the system can say so.
     fn program(&self, name: &str) -> Command {
-        let program = self.assets.join(name);
-        if !Path::new(SETPRIV).exists() {
-            return Command::new(program);
-        }
-        let mut command = Command::new(SETPRIV);
-        command.args(["--pdeathsig", "KILL"]).arg(program);
-        command
+        tied::program(&self.assets.join(name))
     }
 
     /// In a process group of its own: a Ctrl-C at the terminal must not end etcd before its client.
@@ -159,9 +152,7 @@ current-context: kube
             .stdout(log.try_clone().unwrap())
             .stderr(log)
             .process_group(0);
-        let (answer, spawned) = mpsc::channel();
-        SPAWNER.send((command, answer)).unwrap();
-        self.running.push(spawned.recv().unwrap().unwrap());
+        self.running.push(tied::spawn(command).unwrap());
     }
 }
 
@@ -174,23 +165,6 @@ impl Drop for Servers {
         }
     }
 }
-
-/// Of util-linux.
-const SETPRIV: &str = "/usr/bin/setpriv";
-
-type Spawn = (Command, mpsc::Sender<io::Result<Child>>);
-
-/// A thread that lives as long as the process. The kernel goes by the thread that started a
-/// process, and those of tests come and go.
-static SPAWNER: LazyLock<mpsc::Sender<Spawn>> = LazyLock::new(|| {
-    let (sender, orders) = mpsc::channel::<Spawn>();
-    std::thread::spawn(move || {
-        for (mut command, answer) in orders {
-            let _ = answer.send(command.spawn());
-        }
-    });
-    sender
-});
 
 /// Ports that nobody uses; all are held while they are chosen, so that no two are the same.
 pub fn free_ports<const COUNT: usize>() -> [u16; COUNT] {

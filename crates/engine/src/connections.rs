@@ -18,12 +18,12 @@ pub(crate) struct Connection {
     pub(crate) fingerprint: String,
     /// The driver, metered.
     pub(crate) provider: Arc<dyn Provider>,
-    /// Forwards the platform's hints; ends with the connection.
+    /// Forward the platform's hints and look for changes; they end with the connection.
     #[expect(dead_code, reason = "held for its Drop")]
-    pub(crate) watching: Option<Watching>,
+    pub(crate) watching: Vec<Watching>,
 }
 
-/// A task that forwards hints, ended when the last holder lets go.
+/// A task that watches the platform, ended when the last holder lets go.
 #[derive(Clone)]
 pub(crate) struct Watching(#[expect(dead_code, reason = "held for its Drop")] Arc<AbortOnDrop>);
 

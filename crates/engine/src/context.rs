@@ -19,6 +19,7 @@ use crate::{
     backoff::Backoff,
     connections::{Connections, ProviderName},
     events::Events,
+    notices::Notices,
     sweep::Sweep,
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) events: Events,
     pub(crate) backoff: Backoff,
     pub(crate) connections: Connections,
+    /// What was last seen of each machine.
+    pub(crate) notices: Arc<Notices>,
     /// The UID that stands for the cluster, half of every machine's key.
     pub(crate) cluster: String,
     /// All Machines, as last seen.
@@ -77,13 +80,14 @@ impl Context {
             readiness,
         } = engine;
         let context = Context {
-            events: Events::new(client.clone()),
+            events: Events::new(client.clone(), clock.clone()),
             client,
             connect,
             clock,
             metrics,
             backoff: Backoff::default(),
             connections: Connections::default(),
+            notices: Arc::default(),
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
@@ -96,18 +100,22 @@ impl Context {
         (context, views)
     }
 
-    /// Asks for a pass over a machine. A closed queue means that the engine is ending.
-    pub(crate) fn hint(&self, machine: &Machine) {
-        let _ = self.hints.unbounded_send(ObjectRef::from_obj(machine));
+    /// Forgets what was remembered about an object that is gone.
+    pub(crate) fn forget(&self, uid: &str) {
+        self.backoff.forget(uid);
+        self.notices.forget(uid);
     }
 
-    /// Asks for a pass over the machine of this UID, if it is still there.
+    /// Asks for a pass over a machine. A closed queue means that the engine is ending.
+    pub(crate) fn hint(&self, machine: ObjectRef<Machine>) {
+        let _ = self.hints.unbounded_send(machine);
+    }
+
+    /// Asks for a pass over the machine of this UID, if there was one already; the first comes
+    /// by itself.
     pub(crate) fn hint_uid(&self, uid: &str) {
-        let found = self
-            .machines
-            .find(|machine| machine.metadata.uid.as_deref() == Some(uid));
-        if let Some(machine) = found {
-            self.hint(&machine);
+        if let Some(machine) = self.notices.machine(uid) {
+            self.hint(machine);
         }
     }
 

@@ -1,28 +1,85 @@
 //! Events with stable reasons: what happened to an object, for `kubectl describe`.
+//!
+//! What happens again is counted in the event that tells of it. Which one that is, is remembered
+//! for a bounded number of events: kube-runtime's recorder keeps every event of the last minutes
+//! whole, and walks over all of them for each new one.
 
-use kube::{
-    Client, Resource,
-    runtime::events::{Event, EventType, Recorder, Reporter},
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
+use jiff::Timestamp;
+use k8s_openapi::{
+    api::{
+        core::v1::ObjectReference,
+        events::v1::{Event, EventSeries},
+    },
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+};
+use kube::{
+    Api, Client, Resource, ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
 use machinist_api::{convert, vitistack};
+use serde_json::json;
+
+use crate::Clock;
 
 /// Posts events about objects.
 pub(crate) struct Events {
-    recorder: Recorder,
+    client: Client,
+    clock: Arc<dyn Clock>,
+    recent: Mutex<Recent>,
 }
 
+/// Who reports.
+const REPORTER: &str = "machinist";
 /// The longest note that the API takes.
 const LONGEST_NOTE: usize = 1024;
+/// How long after its last time an event is still the same one.
+const SERIES: Duration = Duration::from_secs(6 * 60);
+/// How many events are remembered at least.
+const REMEMBERED: usize = 1024;
+
+/// The events that were posted last, in two generations: when the younger is full, it takes the
+/// place of the older.
+#[derive(Default)]
+struct Recent {
+    younger: HashMap<u64, Posted>,
+    older: HashMap<u64, Posted>,
+}
+
+#[derive(Clone)]
+struct Posted {
+    name: String,
+    count: i32,
+    last: Timestamp,
+}
+
+impl Recent {
+    fn get(&self, print: u64, now: Timestamp) -> Option<Posted> {
+        let found = self.younger.get(&print).or_else(|| self.older.get(&print));
+        let recent = |posted: &&Posted| now.duration_since(posted.last).unsigned_abs() < SERIES;
+        found.filter(recent).cloned()
+    }
+
+    fn put(&mut self, print: u64, posted: Posted) {
+        if self.younger.len() >= REMEMBERED {
+            self.older = std::mem::take(&mut self.younger);
+        }
+        self.younger.insert(print, posted);
+    }
+}
 
 impl Events {
-    pub(crate) fn new(client: Client) -> Events {
-        let reporter = Reporter {
-            controller: "machinist".into(),
-            instance: None,
-        };
+    pub(crate) fn new(client: Client, clock: Arc<dyn Clock>) -> Events {
         Events {
-            recorder: Recorder::new(client, reporter),
+            client,
+            clock,
+            recent: Mutex::default(),
         }
     }
 
@@ -31,8 +88,7 @@ impl Events {
     where
         K: Resource<DynamicType = ()>,
     {
-        self.post(object, EventType::Normal, reason, action, note)
-            .await;
+        self.post(object, "Normal", reason, action, note).await;
     }
 
     /// Posts that something did not go as it should.
@@ -40,34 +96,100 @@ impl Events {
     where
         K: Resource<DynamicType = ()>,
     {
-        self.post(object, EventType::Warning, reason, action, note)
-            .await;
+        self.post(object, "Warning", reason, action, note).await;
     }
 
     /// An event that cannot be posted is logged: it must not stop the work that it tells of.
-    async fn post<K>(&self, object: &K, type_: EventType, reason: &str, action: &str, note: String)
+    async fn post<K>(&self, object: &K, kind: &str, reason: &str, action: &str, note: String)
     where
         K: Resource<DynamicType = ()>,
     {
-        let event = Event {
-            type_,
-            reason: reason.to_owned(),
-            note: Some(shorten(note)),
-            action: action.to_owned(),
-            secondary: None,
-        };
-        let mut reference = object.object_ref(&());
+        let mut regarding = object.object_ref(&());
         // `kubectl events --for machine/web` asks for the version that the server prefers.
         if convert::CONVERTIBLE_KINDS.contains(&K::kind(&()).as_ref())
             && K::group(&()) == vitistack::GROUP
         {
             let version = vitistack::v1beta1::VERSION;
-            reference.api_version = Some(format!("{}/{version}", vitistack::GROUP));
+            regarding.api_version = Some(format!("{}/{version}", vitistack::GROUP));
         }
-        if let Err(error) = self.recorder.publish(&event, &reference).await {
-            tracing::warn!(%error, reason, "could not post an event");
+        let namespace = regarding.namespace.as_deref().unwrap_or("default");
+        let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
+        let now = self.clock.now();
+        let note = shorten(note);
+        let print = print(&regarding, &[kind, reason, action, &note]);
+        let known = self.recent().get(print, now);
+        let told = match known {
+            Some(posted) => tell_again(&events, posted, now).await,
+            None => Ok(None),
+        };
+        let told = match told {
+            Ok(None) => {
+                let event = Event {
+                    metadata: ObjectMeta {
+                        generate_name: Some(format!("{}-", object.name_any())),
+                        namespace: Some(namespace.to_owned()),
+                        ..ObjectMeta::default()
+                    },
+                    event_time: Some(MicroTime(now)),
+                    type_: Some(kind.to_owned()),
+                    reason: Some(reason.to_owned()),
+                    action: Some(action.to_owned()),
+                    note: Some(note),
+                    regarding: Some(regarding.clone()),
+                    reporting_controller: Some(REPORTER.to_owned()),
+                    reporting_instance: Some(REPORTER.to_owned()),
+                    ..Event::default()
+                };
+                let made = events.create(&PostParams::default(), &event).await;
+                made.map(|event| Posted {
+                    name: event.name_any(),
+                    count: 1,
+                    last: now,
+                })
+            }
+            Ok(Some(posted)) => Ok(posted),
+            Err(error) => Err(error),
+        };
+        match told {
+            Ok(posted) => self.recent().put(print, posted),
+            Err(error) => tracing::warn!(%error, reason, "could not post an event"),
         }
     }
+
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts one more time of what an event tells; nothing when the event is no more.
+async fn tell_again(
+    events: &Api<Event>,
+    posted: Posted,
+    now: Timestamp,
+) -> Result<Option<Posted>, kube::Error> {
+    let count = posted.count.saturating_add(1);
+    let series = EventSeries {
+        count,
+        last_observed_time: MicroTime(now),
+    };
+    let patch = Patch::Merge(json!({ "series": series }));
+    let params = PatchParams::default();
+    match events.patch(&posted.name, &params, &patch).await {
+        Ok(_) => Ok(Some(Posted {
+            count,
+            last: now,
+            ..posted
+        })),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn print(regarding: &ObjectReference, parts: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    regarding.uid.hash(&mut hasher);
+    parts.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn shorten(mut note: String) -> String {
@@ -92,5 +214,24 @@ mod tests {
         assert!(note.len() <= LONGEST_NOTE, "{}", note.len());
         assert!(note.ends_with('…'));
         assert_eq!(shorten("short".into()), "short");
+    }
+
+    #[test]
+    fn the_youngest_events_are_remembered_for_a_while() {
+        let mut recent = Recent::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let posted = |name: u64| Posted {
+            name: name.to_string(),
+            count: 1,
+            last: now,
+        };
+        let many = 5 * REMEMBERED as u64;
+        (0..many).for_each(|print| recent.put(print, posted(print)));
+        let remembered = (0..many).filter(|print| recent.get(*print, now).is_some());
+        let remembered: Vec<u64> = remembered.collect();
+        assert!(remembered.len() >= REMEMBERED && remembered.len() <= 2 * REMEMBERED);
+        assert_eq!(remembered.last(), Some(&(many - 1)));
+        let later = now + SERIES;
+        assert!(recent.get(many - 1, later).is_none());
     }
 }

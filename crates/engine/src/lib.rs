@@ -23,10 +23,14 @@ mod context;
 mod controllers;
 mod error;
 mod events;
+mod looking;
 mod metered;
 mod metrics;
+mod notices;
 mod readiness;
 mod sweep;
+#[cfg(test)]
+mod testing;
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 

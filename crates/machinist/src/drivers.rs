@@ -4,15 +4,21 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
 use machinist_providers::{Accelerator, Qemu, QemuConfig, Sim, SimCloud, SimOptions};
+#[cfg(feature = "aws")]
+use machinist_providers::{Aws, AwsConfig};
 
 use crate::{data_dir::DataDir, downloads::Downloads};
 
 /// The platforms that this build has drivers for.
+#[cfg(feature = "aws")]
+const BUILT_IN: &str = "aws, qemu, sim";
+#[cfg(not(feature = "aws"))]
 const BUILT_IN: &str = "qemu, sim";
 
 /// Builds drivers for the machines of one data directory.
@@ -32,12 +38,36 @@ impl Drivers {
         }
     }
 
-    fn sim(&self, spec: &ProviderSpec) -> Arc<dyn Provider> {
+    /// The simulated platform of a provider. Its settings count when it is first connected.
+    fn sim(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        let mut options = SimOptions {
+            record: false,
+            ..SimOptions::default()
+        };
+        for (key, value) in &spec.settings {
+            match key.as_str() {
+                "latency" => {
+                    let milliseconds = value.strip_suffix("ms").and_then(|ms| ms.parse().ok());
+                    let allowed = "a latency is written as milliseconds, like 50ms";
+                    let milliseconds = milliseconds.ok_or_else(|| setting(key, value, allowed))?;
+                    options.latency = Duration::from_millis(milliseconds);
+                }
+                "concurrency" => {
+                    let count = value.parse().ok().filter(|count| *count > 0);
+                    let allowed = "a number of calls at a time, one at least, is allowed";
+                    options.concurrency = Some(count.ok_or_else(|| setting(key, value, allowed))?);
+                }
+                _ => {
+                    let known = "known settings are latency and concurrency";
+                    return Err(setting(key, value, known));
+                }
+            }
+        }
         let mut clouds = self.clouds.lock().unwrap_or_else(PoisonError::into_inner);
         let cloud = clouds
             .entry(spec.uid.clone())
-            .or_insert_with(|| SimCloud::new(SimOptions::default()));
-        Arc::new(Sim::new(cloud.clone()))
+            .or_insert_with(|| SimCloud::new(options));
+        Ok(Arc::new(Sim::new(cloud.clone())))
     }
 
     fn qemu(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
@@ -71,8 +101,10 @@ impl Drivers {
 impl Connect for Drivers {
     async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
         match spec.kind.as_str() {
+            #[cfg(feature = "aws")]
+            "aws" => Ok(Arc::new(Aws::new(AwsConfig::of(spec)?)?)),
             "qemu" => self.qemu(spec),
-            "sim" => Ok(self.sim(spec)),
+            "sim" => self.sim(spec),
             other => Err(ProviderError::Rejected {
                 field: "spec.type",
                 value: other.into(),

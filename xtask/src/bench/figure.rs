@@ -25,6 +25,10 @@ pub(super) enum Unit {
     Mebibytes,
     /// A rate: more is better.
     PerSecond,
+    /// A part of one processor.
+    Percent,
+    /// A number of things.
+    Count,
 }
 
 /// What was promised.
@@ -34,6 +38,8 @@ pub(super) enum Target {
     Fraction(f64),
     /// At least the peer's value times this.
     Times(f64),
+    /// At most the peer's value times this.
+    AtMostTimes(f64),
     /// At most this much more than the peer's value.
     More(f64),
     /// Below this, whatever anybody else does.
@@ -57,6 +63,7 @@ impl Figure {
         match self.target {
             Target::Fraction(part) => self.theirs().map(|theirs| ours * part <= theirs),
             Target::Times(times) => self.theirs().map(|theirs| ours >= theirs * times),
+            Target::AtMostTimes(times) => self.theirs().map(|theirs| ours <= theirs * times),
             Target::More(more) => self.theirs().map(|theirs| ours - theirs <= more),
             Target::Below(limit) => Some(ours < limit),
             Target::Told => None,
@@ -71,6 +78,7 @@ impl Figure {
                 format!("{:+.1}{}", self.ours() - theirs, self.unit)
             }
             (Some(theirs), Target::Times(_)) => format!("{:.1}x", self.ours() / theirs),
+            (Some(theirs), Target::AtMostTimes(_)) => format!("{:.2}x", self.ours() / theirs),
             (Some(theirs), _) => format!("1/{:.1}", theirs / self.ours()),
         }
     }
@@ -80,6 +88,7 @@ impl Figure {
         match self.target {
             Target::Fraction(part) => format!("at most 1/{part}"),
             Target::Times(times) => format!("at least {times}x"),
+            Target::AtMostTimes(times) => format!("at most {times}x"),
             Target::More(more) => format!("at most {more}{} more", self.unit),
             Target::Below(limit) => format!("below {limit}{}", self.unit),
             Target::Told => "-".to_owned(),
@@ -108,6 +117,8 @@ impl fmt::Display for Unit {
             Unit::Microseconds => " µs",
             Unit::Mebibytes => " MiB",
             Unit::PerSecond => "/s",
+            Unit::Percent => " %",
+            Unit::Count => "",
         })
     }
 }
@@ -159,6 +170,8 @@ mod tests {
         assert_eq!(kept(10.1, Target::Fraction(20.0)), Some(false));
         assert_eq!(kept(300.0, Target::More(100.0)), Some(true));
         assert_eq!(kept(300.1, Target::More(100.0)), Some(false));
+        assert_eq!(kept(260.0, Target::AtMostTimes(1.3)), Some(true));
+        assert_eq!(kept(260.1, Target::AtMostTimes(1.3)), Some(false));
         assert_eq!(kept(40.0, Target::Below(40.0)), Some(false));
         assert_eq!(kept(1.0, Target::Told), None);
     }

@@ -28,6 +28,11 @@ impl Machinist {
         Machinist::run(tools, dir, &[])
     }
 
+    /// Starts it in `dir` on what it has stored there.
+    pub(super) fn start_again(tools: &Tools, dir: &Path) -> Result<Machinist> {
+        Machinist::run(tools, dir, &[])
+    }
+
     /// Starts store and API alone in `dir`, which may hold them already.
     pub(super) fn start_api(tools: &Tools, dir: &Path) -> Result<Machinist> {
         fs::create_dir_all(dir).context("cannot make a directory")?;

@@ -14,6 +14,7 @@ use super::envelope::{envelope, summary, unrecognized};
 use crate::guard::body_refusal;
 use crate::protobuf::{self, Envelope};
 use crate::registry::Kind;
+use crate::schema::Path;
 use crate::status::ApiError;
 
 /// The largest body that is read.
@@ -143,7 +144,7 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Decoded, ApiError> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Node {
-        path: String::new(),
+        path: Path::Root,
         duplicates: &mut duplicates,
     }
     .deserialize(&mut reader)
@@ -197,7 +198,7 @@ fn repeated_key(error: &serde_saphyr::Error) -> Option<String> {
 }
 
 struct Node<'a> {
-    path: String,
+    path: Path<'a>,
     duplicates: &'a mut Vec<String>,
 }
 
@@ -249,7 +250,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         loop {
-            let path = format!("{}[{}]", self.path, list.len());
+            let path = Path::Item(&self.path, list.len());
             match items.next_element_seed(Node {
                 path,
                 duplicates: self.duplicates,
@@ -263,11 +264,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = fields.next_key::<String>()? {
-            let path = if self.path.is_empty() {
-                key.clone()
-            } else {
-                format!("{}.{key}", self.path)
-            };
+            let path = Path::Field(&self.path, &key);
             if map.contains_key(&key) {
                 self.duplicates.push(format!("duplicate field \"{path}\""));
             }

@@ -207,6 +207,9 @@ fn validate_core_finalizers(kind: &Kind, object: &Value, causes: &mut Vec<Cause>
 }
 
 fn refuse(field: &str, value: &str, why: Vec<String>, causes: &mut Vec<Cause>) {
+    if why.is_empty() {
+        return;
+    }
     let shown = format!("{value:?}");
     causes.extend(why.iter().map(|why| Cause::invalid(field, &shown, why)));
 }

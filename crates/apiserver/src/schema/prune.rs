@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Schema;
-use super::text::child_path;
+use super::path::Path;
 
 /// Whether `field` belongs to every Kubernetes object.
 fn is_meta_field(field: &str) -> bool {
@@ -21,7 +21,7 @@ pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
     Pruner {
         dropped: &mut dropped,
     }
-    .node(Some(schema), object, "", true);
+    .node(Some(schema), object, &Path::Root, true);
     dropped.sort();
     dropped
 }
@@ -32,7 +32,13 @@ struct Pruner<'a> {
 
 impl Pruner<'_> {
     /// `whole_object` says that the node carries type and object metadata.
-    fn node(&mut self, schema: Option<&Schema>, value: &mut Value, path: &str, whole_object: bool) {
+    fn node(
+        &mut self,
+        schema: Option<&Schema>,
+        value: &mut Value,
+        path: &Path<'_>,
+        whole_object: bool,
+    ) {
         if let Some(schema) = schema.filter(|schema| schema.preserve_unknown_fields) {
             self.keep(schema, value, path, whole_object);
             return;
@@ -45,12 +51,12 @@ impl Pruner<'_> {
                 let place = schema.and_then(|schema| place_of(schema, field));
                 match place {
                     Some(child) => {
-                        let path = child_path(path, field);
+                        let path = Path::Field(path, field);
                         self.node(child, value, &path, is_embedded(child));
                         true
                     }
                     None => {
-                        self.dropped.push(child_path(path, field));
+                        self.dropped.push(Path::Field(path, field).to_string());
                         false
                     }
                 }
@@ -58,7 +64,7 @@ impl Pruner<'_> {
             Value::Array(items) => {
                 let element = schema.and_then(Schema::element);
                 for (index, item) in items.iter_mut().enumerate() {
-                    let path = format!("{path}[{index}]");
+                    let path = Path::Item(path, index);
                     self.node(element, item, &path, is_embedded(element));
                 }
             }
@@ -67,7 +73,7 @@ impl Pruner<'_> {
     }
 
     /// Below a node that keeps unknown fields, the known ones are still pruned.
-    fn keep(&mut self, schema: &Schema, value: &mut Value, path: &str, whole_object: bool) {
+    fn keep(&mut self, schema: &Schema, value: &mut Value, path: &Path<'_>, whole_object: bool) {
         match value {
             Value::Object(map) => {
                 for (field, value) in map.iter_mut() {
@@ -75,7 +81,7 @@ impl Pruner<'_> {
                         continue;
                     }
                     if let Some(child) = place_of(schema, field) {
-                        let path = child_path(path, field);
+                        let path = Path::Field(path, field);
                         self.node(child, value, &path, is_embedded(child));
                     }
                 }
@@ -85,7 +91,7 @@ impl Pruner<'_> {
                     return;
                 };
                 for (index, item) in items.iter_mut().enumerate() {
-                    let path = format!("{path}[{index}]");
+                    let path = Path::Item(path, index);
                     self.keep(element, item, &path, element.embedded_resource);
                 }
             }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Architecture, MachineId, MachineKey};
 
 /// One machine as its platform reports it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Facts {
     /// The platform's identifier.
     pub id: MachineId,
@@ -50,7 +50,7 @@ pub struct Facts {
 }
 
 /// What a machine is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PowerState {
     /// Being made; not yet started.
     Creating,
@@ -69,7 +69,7 @@ pub enum PowerState {
 }
 
 /// One disk as the platform reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct DiskFacts {
     /// The name it was asked for with.
     pub name: String,
@@ -86,7 +86,7 @@ pub struct DiskFacts {
 }
 
 /// One interface as the platform reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct NicFacts {
     /// The name it was asked for with.
     pub name: String,
@@ -103,7 +103,7 @@ pub struct NicFacts {
 }
 
 /// What the guest reports about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct GuestFacts {
     /// Host name.
     pub hostname: Option<String>,

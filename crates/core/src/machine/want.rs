@@ -115,7 +115,7 @@ pub struct Image {
 }
 
 /// Instruction set of the guest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Architecture {
     /// 64-bit x86.
     Amd64,

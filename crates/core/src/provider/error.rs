@@ -93,6 +93,52 @@ impl ProviderError {
         }
     }
 
+    /// The same for another who waited for the same call. The cause of a call whose effect is
+    /// unknown is kept as its text.
+    pub fn share(&self) -> ProviderError {
+        match self {
+            ProviderError::NotFound { what } => ProviderError::NotFound { what: what.clone() },
+            ProviderError::Busy {
+                reason,
+                retry_after,
+            } => ProviderError::Busy {
+                reason: reason.clone(),
+                retry_after: *retry_after,
+            },
+            ProviderError::NoCapacity { reason } => ProviderError::NoCapacity {
+                reason: reason.clone(),
+            },
+            ProviderError::Rejected {
+                field,
+                value,
+                reason,
+            } => ProviderError::Rejected {
+                field,
+                value: value.clone(),
+                reason: reason.clone(),
+            },
+            ProviderError::Credentials { reason } => ProviderError::Credentials {
+                reason: reason.clone(),
+            },
+            ProviderError::Unsupported { what } => {
+                ProviderError::Unsupported { what: what.clone() }
+            }
+            ProviderError::NotOwned { id, key } => ProviderError::NotOwned {
+                id: id.clone(),
+                key: key.clone(),
+            },
+            ProviderError::Transport { what, source } => {
+                let mut text = source.to_string();
+                let mut cause = source.source();
+                while let Some(next) = cause {
+                    text = format!("{text}: {next}");
+                    cause = next.source();
+                }
+                ProviderError::transport(what.clone(), text)
+            }
+        }
+    }
+
     /// When to try again after this error.
     pub fn retry(&self) -> RetryPolicy {
         match self {

@@ -53,9 +53,10 @@ pub trait Provider: Send + Sync + 'static {
     /// Every machine that carries a key of this cluster, for adoption, drift and the orphan sweep.
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>>;
 
-    /// Makes the machine exist, and starts it when it should run. Again with the same key
-    /// gives the same machine, however long ago it was made and whatever is wanted by now; a
-    /// half-made one is completed or replaced, never doubled. A refusal
+    /// Makes the machine exist, and starts it when it should run. One that should not run is made
+    /// stopped where the platform can do that, and is stopped by the next step where it cannot.
+    /// Again with the same key gives the same machine, however long ago it was made and whatever
+    /// is wanted by now; a half-made one is completed or replaced, never doubled. A refusal
     /// ([`ProviderError::Rejected`], [`ProviderError::NoCapacity`],
     /// [`ProviderError::Unsupported`]) is proof that no machine carries the key.
     ///

@@ -15,7 +15,7 @@ use kube::{
     Api, Resource,
     runtime::{
         Controller, WatchStreamExt,
-        controller::Action,
+        controller::{Action, Config},
         reflector::{ObjectRef, store::Writer},
         watcher,
     },
@@ -27,6 +27,11 @@ use crate::{
     context::Context,
     error::{PassError, chain},
 };
+
+/// How many passes are under way at the same time. Each holds its object, and most of them wait
+/// for a platform, so that there are many; without a limit a start with all machines of a large
+/// platform would hold them all.
+const PASSES: u16 = 512;
 
 /// What a controller of one kind is made of.
 pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Reconcile> {
@@ -61,19 +66,25 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
         reconcile,
         on_error,
     } = parts;
-    let (reader, seen) = (view.as_reader(), context.readiness.clone());
+    let (reader, seen) = (view.as_reader(), context.clone());
     let api: Api<K> = Api::all(context.client.clone());
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
+        // Who wrote what is half of an object, and no pass asks for it.
+        .modify(|object| object.meta_mut().managed_fields = None)
         .reflect(view)
-        .inspect_ok(move |event| {
-            if matches!(event, watcher::Event::InitDone) {
-                listed(&seen);
+        .inspect_ok(move |event| match event {
+            watcher::Event::InitDone => listed(&seen.readiness),
+            // An object that nothing held back has no last pass.
+            watcher::Event::Delete(object) => {
+                seen.forget(object.meta().uid.as_deref().unwrap_or_default());
             }
+            _ => {}
         })
         .applied_objects()
         .predicate_filter(declared::<K>, Default::default());
     Controller::for_stream(changes, reader)
+        .with_config(Config::default().concurrency(PASSES))
         .reconcile_on(due)
         .graceful_shutdown_on(shutdown)
         .run(reconcile, on_error, context)

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod faults;
+mod fleet;
 mod lab;
 mod leases;
 mod lifecycle;

@@ -34,6 +34,11 @@ pub trait Fixture: Send + Sync {
     /// How many machines with this key there are, counted without the driver.
     async fn count(&self, key: &MachineKey) -> usize;
 
+    /// Whether a machine can be made without being started.
+    fn makes_stopped_machines(&self) -> bool {
+        true
+    }
+
     /// Whether what runs in the smallest machine lets go of a device that is taken from it.
     fn guest_lets_go(&self) -> bool {
         true

@@ -7,6 +7,7 @@ mod script;
 use std::time::Duration;
 
 use machinist_core::provider::{ProviderError, ProviderResult};
+use tokio::sync::OwnedSemaphorePermit;
 
 pub use faulty::Faulty;
 pub use script::{Call, Chaos, Script, Verb};
@@ -40,6 +41,8 @@ pub(crate) struct Admitted {
     index: u64,
     fault: Option<Fault>,
     what: String,
+    /// Given up when the call has its answer.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Admitted {
@@ -59,8 +62,14 @@ impl Admitted {
                 index: call.index,
                 fault: call.fault,
                 what,
+                place: None,
             }),
         }
+    }
+
+    /// Keeps a place at the platform until the call has its answer.
+    pub(crate) fn hold(self, place: Option<OwnedSemaphorePermit>) -> Admitted {
+        Admitted { place, ..self }
     }
 
     pub(crate) fn is_stale(&self) -> bool {
@@ -74,14 +83,16 @@ impl Admitted {
     /// Hands the answer of a call that took effect over, unless it is lost or late.
     pub(crate) async fn end<T>(self, answer: T) -> ProviderResult<T> {
         self.script.took_effect(self.index);
-        match self.fault {
+        let answer = match self.fault {
             Some(Fault::Delay(time)) => {
                 tokio::time::sleep(time).await;
                 Ok(answer)
             }
             Some(Fault::LostAnswer) => Err(failed(&self.what, "the answer was lost")),
             _ => Ok(answer),
-        }
+        };
+        drop(self.place);
+        answer
     }
 }
 

@@ -1,7 +1,7 @@
 //! The simulated platform itself: its machines, its clock and its account of every call.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,11 +11,16 @@ use machinist_core::{
     provider::{Health, ProviderError, ProviderResult},
 };
 use tokio::{
-    sync::broadcast,
+    sync::{Semaphore, broadcast},
     time::{Instant, sleep},
 };
 
-use super::{Token, machine::Machine, options::SimOptions};
+use super::{
+    Token,
+    fleet::{Among, Fleet},
+    machine::Machine,
+    options::SimOptions,
+};
 use crate::fault::{Admitted, Call, Chaos, Fault, Script, Verb};
 
 /// A platform in memory; clones are the same platform.
@@ -26,13 +31,12 @@ pub struct SimCloud {
     script: Script,
     hints: broadcast::Sender<MachineKey>,
     born: (Timestamp, Instant),
+    places: Option<Arc<Semaphore>>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) machines: BTreeMap<String, Machine>,
-    /// What was there before the last change, for stale looks.
-    before: Vec<Facts>,
+    pub(super) machines: Fleet,
     pub(super) made: u64,
     /// The images that it has; `None` has every image.
     pub(super) images: Option<BTreeSet<String>>,
@@ -46,12 +50,16 @@ impl SimCloud {
     pub fn new(options: SimOptions) -> SimCloud {
         SimCloud {
             born: (options.epoch.unwrap_or_else(Timestamp::now), Instant::now()),
+            places: options.concurrency.map(Semaphore::new).map(Arc::new),
+            script: match options.record {
+                true => Script::default(),
+                false => Script::forgetful(),
+            },
             state: Arc::new(Mutex::new(State {
                 images: options.images.clone(),
                 ..State::default()
             })),
             options: Arc::new(options),
-            script: Script::default(),
             hints: broadcast::Sender::new(1024),
         }
     }
@@ -95,7 +103,7 @@ impl SimCloud {
 
     /// How many machines exist.
     pub fn count(&self) -> usize {
-        self.state().machines.len()
+        self.state().machines.values().count()
     }
 
     /// How many machines carry this key.
@@ -131,14 +139,13 @@ impl SimCloud {
     /// Makes another machine with the same key behind everybody's back.
     pub fn duplicate(&self, id: &MachineId) {
         let mut state = self.state();
-        let Some(mut twin) = state.machines.get(id.as_str()).cloned() else {
+        let Some(mut twin) = state.machines.get_mut(id).cloned() else {
             return;
         };
         state.made += 1;
-        let id = format!("sim-{}", state.made);
         let key = twin.facts.key.clone();
-        twin.facts.id = MachineId::new(&id);
-        state.machines.insert(id, twin);
+        twin.facts.id = MachineId::new(format!("sim-{}", state.made));
+        state.machines.insert(twin);
         drop(state);
         self.hint(&key);
     }
@@ -146,11 +153,11 @@ impl SimCloud {
     /// Changes a machine behind everybody's back; it is removed when `change` says false.
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
-        let machine = state.machines.get_mut(id.as_str());
+        let machine = state.machines.get_mut(id);
         let key = machine.as_ref().map(|machine| machine.facts.key.clone());
         let keep = change(machine.map(|machine| &mut machine.facts));
         if !keep {
-            state.machines.remove(id.as_str());
+            state.machines.remove(id);
         }
         drop(state);
         if let Some(key) = key {
@@ -168,9 +175,14 @@ impl SimCloud {
         verb: Verb,
         key: Option<&MachineKey>,
     ) -> ProviderResult<Admitted> {
+        let place = match &self.places {
+            // The places are never closed.
+            Some(places) => places.clone().acquire_owned().await.ok(),
+            None => None,
+        };
         let call = self.script.begin(verb, key);
         sleep(self.options.latency).await;
-        let admitted = self.script.admit(&call, "simulated").await?;
+        let admitted = self.script.admit(&call, "simulated").await?.hold(place);
         let state = self.state();
         match &state.token {
             Some(wanted) if token != Some(wanted) => Err(ProviderError::Credentials {
@@ -190,33 +202,14 @@ impl SimCloud {
         }
     }
 
-    pub(super) fn look(&self, stale: bool, is_wanted: impl Fn(&MachineKey) -> bool) -> Vec<Facts> {
+    /// What the platform shows of these machines; each machine notices that it was looked at.
+    pub(super) fn look(&self, stale: bool, among: Among<'_>) -> Vec<Facts> {
         let now = self.now();
         let mut state = self.state();
         if stale {
-            return state
-                .before
-                .iter()
-                .filter(|facts| is_wanted(&facts.key))
-                .cloned()
-                .collect();
+            return state.machines.before(among);
         }
-        let mut changed = Vec::new();
-        let ids: Vec<String> = state.machines.keys().cloned().collect();
-        for id in ids {
-            if let Some(machine) = state.machines.get_mut(&id)
-                && is_wanted(&machine.facts.key)
-                && machine.advance(true, now)
-            {
-                changed.push(machine.facts.key.clone());
-            }
-        }
-        state.machines.retain(|_, machine| !machine.is_gone());
-        let found = state.machines.values().map(|machine| &machine.facts);
-        let found = found
-            .filter(|facts| is_wanted(&facts.key))
-            .cloned()
-            .collect();
+        let (found, changed) = state.machines.look(among, now);
         drop(state);
         changed.iter().for_each(|key| self.hint(key));
         found
@@ -242,18 +235,7 @@ impl SimCloud {
 
 impl State {
     pub(super) fn count_of(&self, key: &MachineKey) -> usize {
-        self.machines
-            .values()
-            .filter(|machine| machine.facts.key == *key)
-            .count()
-    }
-
-    pub(super) fn remember(&mut self) {
-        self.before = self
-            .machines
-            .values()
-            .map(|machine| machine.facts.clone())
-            .collect();
+        self.machines.of(key).count()
     }
 
     pub(super) fn owned(
@@ -261,7 +243,7 @@ impl State {
         key: &MachineKey,
         id: &MachineId,
     ) -> ProviderResult<&mut Machine> {
-        match self.machines.get_mut(id.as_str()) {
+        match self.machines.get_mut(id) {
             None => Err(ProviderError::NotFound {
                 what: format!("machine {id}"),
             }),

@@ -15,10 +15,7 @@ impl SimCloud {
     pub(super) fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
         let mut state = self.state();
         if self.options.idempotent
-            && let Some(machine) = state
-                .machines
-                .values()
-                .find(|machine| machine.facts.key == *key)
+            && let Some(machine) = state.machines.of(key).next()
         {
             return Ok(machine.facts.clone());
         }
@@ -33,24 +30,23 @@ impl SimCloud {
             });
         }
         if let Some(capacity) = self.options.capacity
-            && state.machines.len() >= capacity
+            && state.machines.values().count() >= capacity
         {
             return Err(ProviderError::NoCapacity {
                 reason: format!("all {capacity} places are taken"),
             });
         }
-        state.remember();
         state.made += 1;
-        let id = format!("sim-{}", state.made);
         let number = state.made;
-        let mut machine = Machine::new(&id, key, want, &self.options.node, number, self.now());
+        let mut machine = Machine::new(key, want, &self.options.node, number, self.now());
         let goal = match want.power {
             Power::On => PowerState::Running,
             Power::Off => PowerState::Stopped,
         };
         machine.go(goal, self.options.transition, self.now());
         let facts = machine.facts.clone();
-        state.machines.insert(id, machine);
+        state.machines.remember(&facts.id);
+        state.machines.insert(machine);
         state.peak = state.peak.max(state.count_of(key));
         drop(state);
         self.hint(key);
@@ -66,7 +62,7 @@ impl SimCloud {
         let now = self.now();
         let mut state = self.state();
         state.owned(key, id)?;
-        state.remember();
+        state.machines.remember(id);
         let transition = self.options.transition;
         let machine = state.owned(key, id)?;
         machine.advance(false, now);
@@ -151,11 +147,11 @@ impl SimCloud {
     pub(super) fn delete(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<()> {
         let mut state = self.state();
         state.owned(key, id)?;
-        state.remember();
+        state.machines.remember(id);
         let transition = self.options.transition;
         let machine = state.owned(key, id)?;
         machine.leave(transition);
-        state.machines.retain(|_, machine| !machine.is_gone());
+        state.machines.clear_away(id);
         drop(state);
         self.hint(key);
         Ok(())

@@ -40,15 +40,15 @@ impl Due {
 
 impl Machine {
     pub(super) fn new(
-        id: &str,
         key: &MachineKey,
         want: &Want,
         node: &str,
         number: u64,
         now: Timestamp,
     ) -> Machine {
+        let id = format!("sim-{number}");
         Machine {
-            facts: facts(id, key, want, node, number, now),
+            facts: facts(&id, key, want, node, number, now),
             console: String::new(),
             restarts: 0,
             number,

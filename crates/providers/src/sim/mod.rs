@@ -7,6 +7,7 @@
 
 mod cloud;
 mod effects;
+mod fleet;
 mod machine;
 mod options;
 
@@ -21,6 +22,8 @@ use machinist_core::{
 use tokio_stream::wrappers::BroadcastStream;
 
 use crate::fault::Admitted;
+use fleet::Among;
+
 pub use crate::fault::{Call, Chaos, Fault, Script, Verb};
 pub use cloud::SimCloud;
 pub use options::{SimOptions, Transition};
@@ -77,7 +80,7 @@ impl Provider for Sim {
             power: true,
             console: true,
             tags: true,
-            watch: true,
+            watch: self.cloud.options.pushes,
             instance_types: false,
             lookup: self.cloud.options.lookup,
             changes: self.cloud.options.changes,
@@ -92,22 +95,20 @@ impl Provider for Sim {
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::Find, Some(key)).await?;
-        let found = self.cloud.look(call.is_stale(), |of| of == key);
+        let found = self.cloud.look(call.is_stale(), Among::Key(key));
         call.end(found).await
     }
 
     async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
         let call = self.begin(Verb::Get, Some(key)).await?;
-        let found = self.cloud.look(false, |of| of == key);
+        let found = self.cloud.look(false, Among::Key(key));
         call.end(found.into_iter().find(|facts| facts.id == *id))
             .await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::List, None).await?;
-        let found = self
-            .cloud
-            .look(call.is_stale(), |of| of.cluster() == cluster);
+        let found = self.cloud.look(call.is_stale(), Among::Cluster(cluster));
         call.end(found).await
     }
 
@@ -149,6 +150,9 @@ impl Provider for Sim {
     }
 
     fn watch(&self) -> Option<BoxStream<'static, MachineKey>> {
+        if !self.cloud.options.pushes {
+            return None;
+        }
         let hints = BroadcastStream::new(self.cloud.hints());
         Some(hints.filter_map(async |hint| hint.ok()).boxed())
     }

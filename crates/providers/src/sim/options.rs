@@ -10,8 +10,14 @@ use machinist_core::provider::{Changes, Lookup, When};
 pub struct SimOptions {
     /// How long each call takes, by tokio's clock, which a test may pause.
     pub latency: Duration,
+    /// How many calls are served at a time; the others wait their turn.
+    pub concurrency: Option<usize>,
+    /// Whether every call is written down; a platform that runs for long would fill the memory.
+    pub record: bool,
     /// How long a machine takes to come up, to go down and to leave.
     pub transition: Transition,
+    /// Whether it tells of changes; if not, they must be looked for.
+    pub pushes: bool,
     /// Whether `create` knows a key again; a platform without idempotency keys does not.
     pub idempotent: bool,
     /// The images that it has; `None` has every image.
@@ -34,7 +40,10 @@ impl Default for SimOptions {
     fn default() -> SimOptions {
         SimOptions {
             latency: Duration::ZERO,
+            concurrency: None,
+            record: true,
             transition: Transition::Immediate,
+            pushes: true,
             idempotent: true,
             images: None,
             most_cpus: None,

@@ -47,6 +47,27 @@ pub(crate) fn guest_image() -> Option<PathBuf> {
     None
 }
 
+/// The program that a variable names, or that `scripts/setup.sh` put where it says; without it
+/// the test is skipped, unless peers are required.
+pub(crate) fn peer(variable: &str) -> Option<PathBuf> {
+    let installed = || {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/setup.sh");
+        let output = std::process::Command::new(script).arg("--env").output();
+        let text = String::from_utf8(output.ok()?.stdout).ok()?;
+        let line = format!("export {variable}=");
+        let path = text.lines().find_map(|text| text.strip_prefix(&line));
+        path.map(PathBuf::from)
+    };
+    let path = std::env::var_os(variable).map(PathBuf::from);
+    let path = path.or_else(installed).filter(|path| path.is_file());
+    if path.is_none() {
+        skip(&format!(
+            "{variable} is not set (run scripts/setup.sh test)"
+        ));
+    }
+    path
+}
+
 fn skip(reason: &str) -> bool {
     assert!(
         std::env::var_os("MACHINIST_REQUIRE_PEERS").is_none_or(|value| value != "1"),

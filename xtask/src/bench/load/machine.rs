@@ -38,7 +38,7 @@ fn machine(name: &str) -> Value {
                 { "name": "root", "sizeGB": 20, "boot": true },
                 { "name": "data", "sizeGB": 100 },
             ],
-            "providerConfig": { "name": "qemu", "region": "local" },
+            "providerConfig": { "name": "sim", "region": "local" },
             "sshKeys": [format!("ssh-ed25519 {key} someone@example.org")],
             "userData": "#cloud-config\npackages: [curl, jq]\nruncmd:\n  - [systemctl, enable, --now, agent]\n",
             "tags": { "owner": "team-a", "cost-center": "1234" },

@@ -6,6 +6,7 @@
 mod admission;
 mod creates;
 mod fan_out;
+mod fleet;
 mod lists;
 mod machine;
 mod many;
@@ -41,6 +42,10 @@ pub(crate) enum Part {
     Watches,
     /// 100,000 machines, on Machinist alone
     Many,
+    /// 10,000 machines on the simulator
+    Fleet,
+    /// The same with 100,000, beside 10,000
+    LargeFleet,
 }
 
 /// Measures what is wanted of it.
@@ -52,7 +57,7 @@ pub(super) async fn measure(
 ) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let parts = [Part::Creates, Part::Memory, Part::Lists, Part::Watches];
-    let alone = [Part::Admission, Part::Many];
+    let alone = [Part::Admission, Part::Many, Part::Fleet, Part::LargeFleet];
     if cfg!(debug_assertions) && alone.into_iter().chain(parts).any(&wanted) {
         bail!("a client that is not optimised would be measured: run this as `make bench`");
     }
@@ -79,6 +84,9 @@ pub(super) async fn measure(
     }
     if wanted(Part::Many) {
         figures.extend(many::measure(tools, home).await?);
+    }
+    if wanted(Part::Fleet) || wanted(Part::LargeFleet) {
+        figures.extend(fleet::measure(tools, home, wanted(Part::LargeFleet)).await?);
     }
     Ok(figures)
 }

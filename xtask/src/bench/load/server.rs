@@ -42,13 +42,22 @@ impl Server {
     /// Ends it as a user would and starts it again on what it has stored; gives the seconds
     /// until it was ready again.
     pub(super) async fn restart(&mut self, tools: &Tools, dir: &Path) -> Result<f64> {
+        self.restart_as(|| Machinist::start_api(tools, dir)).await
+    }
+
+    /// The same, with its engine.
+    pub(super) async fn restart_with_engine(&mut self, tools: &Tools, dir: &Path) -> Result<f64> {
+        self.restart_as(|| Machinist::start_again(tools, dir)).await
+    }
+
+    async fn restart_as(&mut self, start: impl FnOnce() -> Result<Machinist>) -> Result<f64> {
         if let Programs::Machinist(machinist) = &mut self.programs {
             machinist.process.end().await?;
             // The lock and the announcement of the old process are gone with it.
             let _ = fs::remove_file(machinist.kubeconfig());
         }
         let began = Instant::now();
-        let mut machinist = Machinist::start_api(tools, dir)?;
+        let mut machinist = start()?;
         machinist.ready().await?;
         let seconds = began.elapsed().as_secs_f64();
         self.door = Door::new(&machinist.kubeconfig()).await?;

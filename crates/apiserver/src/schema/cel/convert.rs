@@ -84,7 +84,7 @@ fn typed_string(text: &str, schema: &Schema) -> cel::Value {
         return plain();
     };
     // A text that does not parse stays a text: the rule then fails on its type.
-    match format.replace('-', "").as_str() {
+    match &*format::without_dashes(format) {
         "datetime" => cel::functions::timestamp(Arc::new(text.to_uppercase())).ok(),
         "date" => cel::functions::timestamp(Arc::new(format!("{text}T00:00:00Z"))).ok(),
         "duration" => cel::functions::duration(Arc::new(text.to_string())).ok(),

@@ -17,8 +17,8 @@ pub(super) const PER_OBJECT: u64 = 10_000_000;
 /// The deepest expression that is taken, as upstream.
 pub(super) const MAX_DEPTH: usize = 250;
 
-const TURN: &str = "@turn";
-const SIZED: &str = "@sized";
+pub(super) const TURN: &str = "@turn";
+pub(super) const SIZED: &str = "@sized";
 
 /// Functions that look at every character or item of their operands.
 const BY_SIZE: [&str; 24] = [

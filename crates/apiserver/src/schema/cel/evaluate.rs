@@ -1,70 +1,21 @@
 //! Running the rules over an object, with the old values that they may compare with.
 
-use std::sync::{Arc, LazyLock};
+use std::cell::LazyCell;
+use std::sync::Arc;
 
-use kube_cel::KubeCelExt as _;
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{self, Context, ExecutionError};
 use serde_json::Value;
 
 use super::convert::to_cel;
-use super::{Compiled, CompiledRule, RuleNode, cost, pattern, steps};
-use crate::schema::text::child_path;
+use super::library::LIBRARY;
+use super::proof::Subject;
+use super::{Compiled, CompiledRule, RuleNode, cost};
+use crate::schema::path::Path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
 
 /// The longest message that an expression may make.
 const MAX_MESSAGE: usize = 5 * 1024;
-
-/// Every function that rules may call, registered once.
-pub(super) static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| {
-    let mut library = Context::default().with_all();
-    // Rules say dyn() to silence a type checker that is not here.
-    library.add_function("dyn", |value: cel::Value| Ok::<_, ExecutionError>(value));
-    // Types are their names, which is enough for `type(self) == int`, the way in which rules
-    // take an int-or-string apart.
-    library.add_function("type", |value: cel::Value| {
-        Ok::<_, ExecutionError>(text(type_name(&value)))
-    });
-    cost::register(&mut library);
-    pattern::register(&mut library);
-    steps::register(&mut library);
-    for name in TYPE_NAMES {
-        library.add_variable_from_value(name, text(name));
-    }
-    library
-});
-
-/// The types that rules can name.
-pub(super) const TYPE_NAMES: [&str; 9] = [
-    "bool",
-    "bytes",
-    "double",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "string",
-    "uint",
-];
-
-fn type_name(value: &cel::Value) -> &'static str {
-    match value {
-        cel::Value::Bool(_) => "bool",
-        cel::Value::Bytes(_) => "bytes",
-        cel::Value::Float(_) => "double",
-        cel::Value::Int(_) => "int",
-        cel::Value::List(_) => "list",
-        cel::Value::Map(_) => "map",
-        cel::Value::Null => "null_type",
-        cel::Value::String(_) => "string",
-        cel::Value::UInt(_) => "uint",
-        _ => "another type",
-    }
-}
-
-fn text(text: &str) -> cel::Value {
-    cel::Value::String(Arc::new(text.to_string()))
-}
 
 /// What was found so far, and what may still be spent.
 struct Faults<'a> {
@@ -141,10 +92,10 @@ impl RuleNode {
                 parent: None,
             },
         };
-        self.walk(place, "", &mut faults);
+        self.walk(place, &Path::Root, &mut faults);
     }
 
-    fn walk(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
+    fn walk(&self, place: Place<'_>, path: &Path<'_>, faults: &mut Faults<'_>) {
         // A null has no rules of its own; the surrounding object may judge it.
         if place.value.is_null() || faults.exhausted {
             return;
@@ -170,7 +121,7 @@ impl RuleNode {
                     if let Some((schema, rules)) = below {
                         rules.walk(
                             place.below(schema, value, old),
-                            &child_path(path, key),
+                            &Path::Field(path, key),
                             faults,
                         );
                     } else if declared.is_none()
@@ -179,7 +130,7 @@ impl RuleNode {
                     {
                         rules.walk(
                             place.below(schema, value, old),
-                            &format!("{path}[{key}]"),
+                            &Path::Key(path, key),
                             faults,
                         );
                     }
@@ -192,7 +143,7 @@ impl RuleNode {
                         let old = correlate::item(place.schema, old, item);
                         rules.walk(
                             place.below(schema, item, old),
-                            &format!("{path}[{index}]"),
+                            &Path::Item(path, index),
                             faults,
                         );
                     }
@@ -202,35 +153,34 @@ impl RuleNode {
         }
     }
 
-    fn run(&self, place: Place<'_>, path: &str, faults: &mut Faults<'_>) {
-        // What only compares with an old value says nothing of a new object.
-        if self.rules.iter().all(|rule| rule.is_idle(place)) {
-            return;
-        }
-        let mut plain = LIBRARY.new_inner_scope();
+    fn run(&self, place: Place<'_>, path: &Path<'_>, faults: &mut Faults<'_>) {
+        // Values are made for the interpreter by the first rule that needs it.
         let convert = |value| to_cel(value, place.schema, place.whole_object);
-        plain.add_variable_from_value("self", convert(place.value));
-        let old = place
-            .old
-            .filter(|_| self.rules.iter().any(CompiledRule::needs_old))
-            .map(convert);
-        if let Some(old) = &old {
-            plain.add_variable_from_value("oldSelf", old.clone());
-        }
-        let is_optional = |rule: &CompiledRule| rule.rule.optional_old_self == Some(true);
-        let mut optional = plain.new_inner_scope();
-        if self.rules.iter().any(is_optional) {
-            let old_self = old.map_or_else(OptionalValue::none, OptionalValue::of);
-            optional.add_variable_from_value("oldSelf", cel::Value::Opaque(Arc::new(old_self)));
-        }
-
+        let old = LazyCell::new(|| place.old.map(convert));
+        let plain = LazyCell::new(|| {
+            let mut scope = LIBRARY.new_inner_scope();
+            scope.add_variable_from_value("self", convert(place.value));
+            if self.rules.iter().any(CompiledRule::needs_old)
+                && let Some(old) = &*old
+            {
+                scope.add_variable_from_value("oldSelf", old.clone());
+            }
+            scope
+        });
         for compiled in &self.rules {
-            let is_optional = is_optional(compiled);
-            if compiled.is_idle(place) {
+            // What only compares with an old value says nothing of a new object.
+            if compiled.is_idle(place) || compiled.is_proven(place, faults) {
                 continue;
             }
-            let scope = if is_optional { &optional } else { &plain };
-            compiled.run(scope, &plain, place, path, faults);
+            if compiled.has_optional_old() {
+                let mut scope = plain.new_inner_scope();
+                let old = (*old).clone();
+                let old = old.map_or_else(OptionalValue::none, OptionalValue::of);
+                scope.add_variable_from_value("oldSelf", cel::Value::Opaque(Arc::new(old)));
+                compiled.run(&scope, &plain, place, path, faults);
+            } else {
+                compiled.run(&plain, &plain, place, path, faults);
+            }
             if faults.exhausted {
                 return;
             }
@@ -254,7 +204,28 @@ impl<'a> Place<'a> {
 impl CompiledRule {
     /// Whether the rule compares with an old value where there is none.
     fn is_idle(&self, place: Place<'_>) -> bool {
-        self.uses_old_self && place.old.is_none() && self.rule.optional_old_self != Some(true)
+        self.uses_old_self && place.old.is_none() && !self.has_optional_old()
+    }
+
+    fn has_optional_old(&self) -> bool {
+        self.rule.optional_old_self == Some(true)
+    }
+
+    /// Whether the rule is seen to hold without the interpreter; its cost is paid then.
+    fn is_proven(&self, place: Place<'_>, faults: &mut Faults<'_>) -> bool {
+        if self.uses_old_self && self.has_optional_old() {
+            return false;
+        }
+        let subject = Subject {
+            schema: place.schema,
+            value: place.value,
+            old: place.old,
+            whole_object: place.whole_object,
+        };
+        let spent = self.expression.proven(subject);
+        let left = spent.and_then(|spent| faults.budget.checked_sub(spent));
+        faults.budget = left.unwrap_or(faults.budget);
+        left.is_some()
     }
 
     fn needs_old(&self) -> bool {
@@ -266,14 +237,14 @@ impl CompiledRule {
         scope: &Context<'_>,
         plain: &Context<'_>,
         place: Place<'_>,
-        path: &str,
+        path: &Path<'_>,
         faults: &mut Faults<'_>,
     ) {
         let (result, spent) = self.expression.resolve(scope);
         // A rule that cannot be judged is laid at the node's own door, with its type as value.
         let undecided = |detail: String| {
             let ty = place.schema.ty.clone().unwrap_or_default();
-            FieldError::invalid(path, ty, detail)
+            FieldError::invalid(path.to_string(), ty, detail)
         };
         let text = rule_text(&self.rule);
         if spent > cost::PER_CALL {
@@ -315,7 +286,7 @@ impl CompiledRule {
         });
     }
 
-    fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &str) -> FieldError {
+    fn failure(&self, scope: &Context<'_>, place: Place<'_>, path: &Path<'_>) -> FieldError {
         let detail = self
             .message
             .as_ref()

@@ -4,7 +4,8 @@ use kube_cel::cel;
 use serde_json::Value;
 
 use super::convert::dynamic;
-use super::evaluate::{LIBRARY, error_text};
+use super::evaluate::error_text;
+use super::library::LIBRARY;
 use super::{Compiled, parse_with};
 
 /// An expression, ready to run.

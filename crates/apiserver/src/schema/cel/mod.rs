@@ -16,10 +16,12 @@ mod evaluate;
 mod examine;
 mod expression;
 mod field_path;
+mod library;
 mod macros;
 mod optional;
 mod pattern;
 mod prices;
+mod proof;
 mod scope;
 mod size;
 mod steps;
@@ -45,6 +47,8 @@ struct Compiled {
     expression: IdedExpr,
     size: cost::Size,
     uses_old_self: bool,
+    /// The short way to its truth, where it has one.
+    proof: Option<proof::Proof>,
 }
 
 /// One rule, ready to run.
@@ -147,7 +151,8 @@ fn first_rule(schema: &Schema) -> Option<&Rule> {
 }
 
 fn compile_rule(rule: &Rule, place: &Schema, path: &str) -> Result<CompiledRule, SchemaError> {
-    let expression = parse(&rule.rule, path)?;
+    let mut expression = parse(&rule.rule, path)?;
+    expression.proof = proof::Proof::of(&expression.expression, expression.size.depth);
     let message = rule
         .message_expression
         .as_deref()
@@ -200,6 +205,7 @@ fn parse_bounded(text: &str, variables: &[&str]) -> Result<Compiled, String> {
         expression,
         size,
         uses_old_self,
+        proof: None,
     })
 }
 

@@ -23,7 +23,8 @@ fn matches(This(text): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, 
     Ok(compiled(&pattern)?.is_match(&text))
 }
 
-fn compiled(pattern: &Arc<String>) -> Result<Regex, ExecutionError> {
+/// An expression, made ready by whoever needs it first.
+pub(super) fn compiled(pattern: &Arc<String>) -> Result<Regex, ExecutionError> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(regex) = known().get(pattern) {
         return Ok(regex.clone());

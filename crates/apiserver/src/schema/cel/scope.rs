@@ -4,7 +4,7 @@
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{EntryExpr, Expr};
 
-use super::evaluate::TYPE_NAMES;
+use super::library::TYPE_NAMES;
 
 /// Functions called with or without a target, in CEL itself and in the Kubernetes libraries.
 const FUNCTIONS: &[&str] = &[

@@ -4,6 +4,8 @@ mod codes;
 mod net;
 mod time;
 
+use std::borrow::Cow;
+
 use super::Schema;
 
 /// A check for one format.
@@ -11,7 +13,7 @@ type Check = fn(&str) -> bool;
 
 /// The check of a string format, by its name with the dashes left out, as upstream looks it up.
 fn check_of(format: &str) -> Option<Check> {
-    let check: Check = match format.replace('-', "").as_str() {
+    let check: Check = match &*without_dashes(format) {
         "bsonobjectid" => codes::is_object_id,
         "uri" => net::is_request_uri,
         "email" => net::is_email,
@@ -41,6 +43,14 @@ fn check_of(format: &str) -> Option<Check> {
         _ => return None,
     };
     Some(check)
+}
+
+/// A format by the name under which it is known.
+pub(crate) fn without_dashes(format: &str) -> Cow<'_, str> {
+    match format.contains('-') {
+        true => format.replace('-', "").into(),
+        false => format.into(),
+    }
 }
 
 /// Whether `text` has the format; a format that nobody knows has no opinion.

@@ -2,29 +2,30 @@
 
 use serde_json::Value;
 
-use crate::schema::text::child_path;
+use crate::schema::path::Path;
 use crate::schema::{FieldError, Schema};
 
-pub(super) fn check(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn check(schema: &Schema, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     match value {
         Value::Object(map) => {
             if schema.embedded_resource {
                 for field in ["apiVersion", "kind"] {
-                    check_type_field(field, map.get(field), &child_path(path, field), errors);
+                    let path = Path::Field(path, field).to_string();
+                    check_type_field(field, map.get(field), &path, errors);
                 }
             }
             for (key, value) in map {
                 if let Some(child) = schema.properties.get(key) {
-                    check(child, value, &child_path(path, key), errors);
+                    check(child, value, &Path::Field(path, key), errors);
                 } else if let Some(child) = schema.map_value() {
-                    check(child, value, &format!("{path}[{key}]"), errors);
+                    check(child, value, &Path::Key(path, key), errors);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(element) = schema.element() {
                 for (index, item) in items.iter().enumerate() {
-                    check(element, item, &format!("{path}[{index}]"), errors);
+                    check(element, item, &Path::Item(path, index), errors);
                 }
             }
         }

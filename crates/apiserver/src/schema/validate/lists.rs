@@ -4,24 +4,25 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::schema::text::{child_path, json_text};
+use crate::schema::path::Path;
+use crate::schema::text::json_text;
 use crate::schema::{FieldError, ListKind, Schema};
 
 /// The duplicates anywhere below `value`.
 pub(super) fn check(schema: &Schema, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk(schema, value, "", &mut errors);
+    walk(schema, value, &Path::Root, &mut errors);
     errors
 }
 
-fn walk(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+fn walk(schema: &Schema, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 if let Some(child) = schema.properties.get(key) {
-                    walk(child, value, &child_path(path, key), errors);
+                    walk(child, value, &Path::Field(path, key), errors);
                 } else if let Some(child) = schema.map_value() {
-                    walk(child, value, &format!("{path}[{key}]"), errors);
+                    walk(child, value, &Path::Key(path, key), errors);
                 }
             }
         }
@@ -33,7 +34,7 @@ fn walk(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>
             }
             if let Some(element) = schema.element() {
                 for (index, item) in items.iter().enumerate() {
-                    walk(element, item, &format!("{path}[{index}]"), errors);
+                    walk(element, item, &Path::Item(path, index), errors);
                 }
             }
         }
@@ -41,7 +42,7 @@ fn walk(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>
     }
 }
 
-fn check_map(keys: &[String], items: &[Value], path: &str, errors: &mut Vec<FieldError>) {
+fn check_map(keys: &[String], items: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
     if let Some((index, item)) = items
         .iter()
         .enumerate()
@@ -72,9 +73,12 @@ fn check_map(keys: &[String], items: &[Value], path: &str, errors: &mut Vec<Fiel
 fn duplicates(
     items: &[Value],
     shown: impl Fn(usize) -> Value,
-    path: &str,
+    path: &Path<'_>,
     errors: &mut Vec<FieldError>,
 ) {
+    if items.len() < 2 {
+        return;
+    }
     let mut seen: HashMap<String, u32> = HashMap::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let times = seen.entry(json_text(item)).or_default();

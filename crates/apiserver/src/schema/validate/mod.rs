@@ -18,6 +18,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::cel::RuleNode;
+use super::path::Path;
 use super::text::child_path;
 use super::{FieldError, FieldErrorKind, Schema, SchemaError, SchemaOrBool};
 
@@ -97,7 +98,7 @@ impl Validator {
         }
         let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
         let mut forgiven = Vec::new();
-        embedded::check(&self.schema, object, "", &mut errors);
+        embedded::check(&self.schema, object, &Path::Root, &mut errors);
 
         // A list that was already ambiguous when it was stored must not block its repair.
         let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());

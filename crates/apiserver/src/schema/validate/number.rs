@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::outcome::Outcome;
+use crate::schema::path::Path;
 use crate::schema::text::{go_float, go_number};
 use crate::schema::{FieldError, Schema, format};
 
@@ -12,7 +13,7 @@ pub(super) fn is_json_integer(float: f64) -> bool {
     float.is_finite() && float.abs() <= LARGEST && float.fract() == 0.0
 }
 
-pub(super) fn check(schema: &Schema, number: &Number, path: &str) -> Outcome {
+pub(super) fn check(schema: &Schema, number: &Number, path: &Path<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     outcome.errors.extend(range_error(schema, number, path));
     outcome.errors.extend(multiple_error(schema, number, path));
@@ -37,7 +38,7 @@ pub(super) fn check(schema: &Schema, number: &Number, path: &str) -> Outcome {
 }
 
 /// Whether the number fits the type and format; upstream gives these faults no field.
-fn range_error(schema: &Schema, number: &Number, path: &str) -> Option<FieldError> {
+fn range_error(schema: &Schema, number: &Number, path: &Path<'_>) -> Option<FieldError> {
     if schema.int_or_string {
         return None;
     }
@@ -90,7 +91,7 @@ fn bound_error(
     words: (&str, &str),
     is_inside: impl Fn(std::cmp::Ordering) -> bool,
     number: &Number,
-    path: &str,
+    path: &Path<'_>,
 ) -> Option<FieldError> {
     let bound = bound?;
     let ordering = compare(number, bound)?;
@@ -100,18 +101,18 @@ fn bound_error(
     let words = if exclusive { words.1 } else { words.0 };
     let shown = shown_limit(number, bound);
     Some(FieldError::invalid(
-        path,
+        path.to_string(),
         Value::Number(number.clone()),
         format!("{path} in body should be {words} {shown}"),
     ))
 }
 
-fn multiple_error(schema: &Schema, number: &Number, path: &str) -> Option<FieldError> {
+fn multiple_error(schema: &Schema, number: &Number, path: &Path<'_>) -> Option<FieldError> {
     let factor = schema.multiple_of.as_ref()?;
     let shown = shown_limit(number, factor);
     if factor.as_f64().is_none_or(|factor| factor <= 0.0) {
         return Some(FieldError::invalid(
-            path,
+            path.to_string(),
             Value::Number(factor.clone()),
             format!("factor MultipleOf declared for {path} must be positive: {shown}"),
         ));
@@ -127,7 +128,7 @@ fn multiple_error(schema: &Schema, number: &Number, path: &str) -> Option<FieldE
     };
     (!is_multiple).then(|| {
         FieldError::invalid(
-            path,
+            path.to_string(),
             Value::Number(number.clone()),
             format!("{path} in body should be a multiple of {shown}"),
         )

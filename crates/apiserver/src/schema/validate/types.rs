@@ -5,16 +5,17 @@ use serde_json::Value;
 use super::number;
 use super::outcome::Outcome;
 use super::value::fault;
+use crate::schema::path::Path;
 use crate::schema::text::go_quote;
 use crate::schema::{FieldError, FieldErrorKind, Schema, format};
 
 /// The fault of a text that has not the format of its node.
-pub(super) fn format_error(schema: &Schema, text: &str, path: &str) -> Option<FieldError> {
+pub(super) fn format_error(schema: &Schema, text: &str, path: &Path<'_>) -> Option<FieldError> {
     let format = format::effective(schema)?;
     (!format::matches(format, text)).then(|| wrong_type(path, format, text))
 }
 
-fn wrong_type(path: &str, wanted: &str, got: &str) -> FieldError {
+fn wrong_type(path: &Path<'_>, wanted: &str, got: &str) -> FieldError {
     fault(
         path,
         FieldErrorKind::TypeInvalid,
@@ -24,11 +25,12 @@ fn wrong_type(path: &str, wanted: &str, got: &str) -> FieldError {
 }
 
 /// Whether a value has the type of its node, with the checks that passed.
-pub(super) fn type_check(schema: &Schema, value: &Value, path: &str) -> Outcome {
-    let types: Vec<&str> = if schema.int_or_string {
-        vec!["integer", "string"]
+pub(super) fn type_check(schema: &Schema, value: &Value, path: &Path<'_>) -> Outcome {
+    let own = schema.ty.as_deref();
+    let types: &[&str] = if schema.int_or_string {
+        &["integer", "string"]
     } else {
-        schema.ty.as_deref().into_iter().collect()
+        own.as_slice()
     };
     let format = format::effective(schema);
     let mut outcome = Outcome::default();
@@ -36,7 +38,7 @@ pub(super) fn type_check(schema: &Schema, value: &Value, path: &str) -> Outcome 
         return outcome;
     }
     outcome.count();
-    match type_error(&types, format, schema.nullable, value, path) {
+    match type_error(types, format, schema.nullable, value, path) {
         Some(error) => outcome.errors.push(error),
         None => outcome.count(),
     }
@@ -48,14 +50,13 @@ fn type_error(
     format: Option<&str>,
     nullable: bool,
     value: &Value,
-    path: &str,
+    path: &Path<'_>,
 ) -> Option<FieldError> {
-    let joined = types.join(",");
     let has = |name: &str| types.contains(&name);
     let (got, go_format) = match value {
         Value::Null => {
             let is_allowed = types.is_empty() || nullable || has("null");
-            return (!is_allowed).then(|| wrong_type(path, &joined, "null"));
+            return (!is_allowed).then(|| wrong_type(path, &types.join(","), "null"));
         }
         Value::Bool(_) => ("boolean", ""),
         Value::String(_) => ("string", ""),
@@ -78,6 +79,6 @@ fn type_error(
         }
         // A node with a format and no type is held to the format alone.
         _ if types.is_empty() => None,
-        _ => Some(wrong_type(path, &joined, got)),
+        _ => Some(wrong_type(path, &types.join(","), got)),
     }
 }

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::outcome::Outcome;
 use super::types::{format_error, type_check};
 use super::{Patterns, number};
-use crate::schema::text::{child_path, go_quote, json_text};
+use crate::schema::path::Path;
+use crate::schema::text::{go_quote, json_text};
 use crate::schema::{FieldError, FieldErrorKind, Schema, SchemaOrBool, correlate, format};
 
 /// Checks values against schemas whose patterns are compiled.
@@ -30,11 +31,17 @@ impl<'a> Checker<'a> {
         object: &Value,
         old: Option<&Value>,
     ) -> Vec<FieldError> {
-        self.node(schema, object, old, "").errors
+        self.node(schema, object, old, &Path::Root).errors
     }
 
     /// A node, whose faults do not count when it is what it was.
-    fn node(&self, schema: &Schema, value: &Value, old: Option<&Value>, path: &str) -> Outcome {
+    fn node(
+        &self,
+        schema: &Schema,
+        value: &Value,
+        old: Option<&Value>,
+        path: &Path<'_>,
+    ) -> Outcome {
         let mut outcome = self.strict(schema, value, old, path);
         let unchanged = |old| correlate::is_unchanged(Some(schema), value, old);
         if !outcome.errors.is_empty() && old.is_some_and(unchanged) {
@@ -44,7 +51,13 @@ impl<'a> Checker<'a> {
     }
 
     /// A node whose own faults count in any case; those below it may still be forgiven.
-    fn strict(&self, schema: &Schema, value: &Value, old: Option<&Value>, path: &str) -> Outcome {
+    fn strict(
+        &self,
+        schema: &Schema,
+        value: &Value,
+        old: Option<&Value>,
+        path: &Path<'_>,
+    ) -> Outcome {
         let mut outcome = type_check(schema, value, path);
         if value.is_null() {
             outcome.errors.extend(enum_error(schema, value, path));
@@ -79,7 +92,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Faults are reported one at a time: length before pattern.
-    fn string_error(&self, schema: &Schema, text: &str, path: &str) -> Option<FieldError> {
+    fn string_error(&self, schema: &Schema, text: &str, path: &Path<'_>) -> Option<FieldError> {
         let length = text.chars().count() as u64;
         if let Some(max) = schema.max_length.filter(|max| length > *max) {
             let unit = if max == 1 { "byte" } else { "bytes" };
@@ -111,12 +124,18 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn list(&self, schema: &Schema, items: &[Value], old: Option<&Value>, path: &str) -> Outcome {
+    fn list(
+        &self,
+        schema: &Schema,
+        items: &[Value],
+        old: Option<&Value>,
+        path: &Path<'_>,
+    ) -> Outcome {
         let mut outcome = Outcome::default();
         if let Some(element) = schema.element() {
             for (index, item) in items.iter().enumerate() {
                 let old = correlate::item(schema, old, item);
-                outcome.merge(self.node(element, item, old, &format!("{path}[{index}]")));
+                outcome.merge(self.node(element, item, old, &Path::Item(path, index)));
             }
         }
         let size = items.len() as u64;
@@ -149,7 +168,7 @@ impl<'a> Checker<'a> {
         schema: &Schema,
         map: &Map<String, Value>,
         old: Option<&Value>,
-        path: &str,
+        path: &Path<'_>,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let size = map.len() as u64;
@@ -171,7 +190,7 @@ impl<'a> Checker<'a> {
             match schema.additional_properties.as_deref() {
                 Some(SchemaOrBool::Schema(child)) => {
                     let old = correlate::field(old, key);
-                    outcome.merge(self.node(child, value, old, &format!("{path}.{key}")));
+                    outcome.merge(self.node(child, value, old, &Path::Entry(path, key)));
                 }
                 Some(SchemaOrBool::Bool(false)) => outcome.errors.push(invalid(
                     path,
@@ -186,12 +205,12 @@ impl<'a> Checker<'a> {
                 // What an object is cannot be forgiven.
                 let is_type = path.is_empty() && matches!(name.as_str(), "kind" | "apiVersion");
                 let old = correlate::field(old, name).filter(|_| !is_type);
-                outcome.merge(self.node(child, value, old, &child_path(path, name)));
+                outcome.merge(self.node(child, value, old, &Path::Field(path, name)));
             }
         }
         for name in &schema.required {
             if !map.contains_key(name) {
-                let path = child_path(path, name);
+                let path = Path::Field(path, name);
                 outcome
                     .errors
                     .push(fault(&path, FieldErrorKind::Required, None, ""));
@@ -201,9 +220,9 @@ impl<'a> Checker<'a> {
     }
 
     /// As upstream, a branch forgives nothing below it.
-    fn combinators(&self, schema: &Schema, value: &Value, path: &str) -> Outcome {
+    fn combinators(&self, schema: &Schema, value: &Value, path: &Path<'_>) -> Outcome {
         let mut outcome = Outcome::default();
-        let quoted = go_quote(path);
+        let quoted = || go_quote(&path.to_string());
         let check = |schemas: &[Schema]| -> Vec<Outcome> {
             schemas
                 .iter()
@@ -215,7 +234,8 @@ impl<'a> Checker<'a> {
             let (good, bad) = split(check(&schema.any_of));
             if good.is_empty() {
                 outcome.errors.push(pathless(format!(
-                    "{quoted} must validate at least one schema (anyOf)"
+                    "{} must validate at least one schema (anyOf)",
+                    quoted()
                 )));
                 merge_best(&mut outcome, bad);
             } else {
@@ -228,13 +248,15 @@ impl<'a> Checker<'a> {
                 1 => merge_first(&mut outcome, good),
                 0 => {
                     outcome.errors.push(pathless(format!(
-                        "{quoted} must validate one and only one schema (oneOf). Found none valid"
+                        "{} must validate one and only one schema (oneOf). Found none valid",
+                        quoted()
                     )));
                     merge_best(&mut outcome, bad);
                 }
                 count => outcome.errors.push(pathless(format!(
-                    "{quoted} must validate one and only one schema (oneOf). \
-                     Found {count} valid alternatives"
+                    "{} must validate one and only one schema (oneOf). \
+                     Found {count} valid alternatives",
+                    quoted()
                 ))),
             }
         }
@@ -247,7 +269,8 @@ impl<'a> Checker<'a> {
             if valid != schema.all_of.len() {
                 let none = if valid == 0 { ". None validated" } else { "" };
                 outcome.errors.push(pathless(format!(
-                    "{quoted} must validate all the schemas (allOf){none}"
+                    "{} must validate all the schemas (allOf){none}",
+                    quoted()
                 )));
             }
         }
@@ -255,7 +278,8 @@ impl<'a> Checker<'a> {
             && self.strict(not, value, None, path).is_valid()
         {
             outcome.errors.push(pathless(format!(
-                "{quoted} must not validate the schema (not)"
+                "{} must not validate the schema (not)",
+                quoted()
             )));
         }
         outcome.passed += 2;
@@ -288,16 +312,24 @@ fn merge_best(outcome: &mut Outcome, bad: Vec<Outcome>) {
 }
 
 pub(super) fn fault(
-    path: &str,
+    path: &Path<'_>,
     kind: FieldErrorKind,
     value: Option<Value>,
     detail: impl Into<String>,
 ) -> FieldError {
-    // Values of a map at the root have a path that begins with a dot.
-    FieldError::new(path.strip_prefix('.').unwrap_or(path), kind, value, detail)
+    FieldError::new(shown(path), kind, value, detail)
 }
 
-fn invalid(path: &str, value: impl Into<Value>, detail: String) -> FieldError {
+/// A path as errors have it: values of a map at the root have one that begins with a dot.
+fn shown(path: &Path<'_>) -> String {
+    let path = path.to_string();
+    match path.strip_prefix('.') {
+        Some(rest) => rest.to_owned(),
+        None => path,
+    }
+}
+
+fn invalid(path: &Path<'_>, value: impl Into<Value>, detail: String) -> FieldError {
     fault(path, FieldErrorKind::Invalid, Some(value.into()), detail)
 }
 
@@ -306,7 +338,7 @@ fn pathless(detail: String) -> FieldError {
     FieldError::invalid("", "", detail)
 }
 
-fn too_many(max: Option<u64>, size: u64, path: &str) -> Option<FieldError> {
+fn too_many(max: Option<u64>, size: u64, path: &Path<'_>) -> Option<FieldError> {
     let max = max.filter(|max| size > *max)?;
     let unit = if max == 1 { "item" } else { "items" };
     Some(fault(
@@ -317,13 +349,13 @@ fn too_many(max: Option<u64>, size: u64, path: &str) -> Option<FieldError> {
     ))
 }
 
-fn enum_error(schema: &Schema, value: &Value, path: &str) -> Option<FieldError> {
+fn enum_error(schema: &Schema, value: &Value, path: &Path<'_>) -> Option<FieldError> {
     let allowed = &schema.enum_values;
     if allowed.is_empty() || allowed.iter().any(|one| is_same(one, value)) {
         return None;
     }
     Some(FieldError::not_supported(
-        path.strip_prefix('.').unwrap_or(path),
+        shown(path),
         value.clone(),
         allowed,
     ))

@@ -35,10 +35,10 @@ use crate::{
 const MAX_STEPS: usize = 8;
 /// While something is under way at the platform.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// A safety net where the platform pushes changes.
-const SAFETY_NET: Duration = Duration::from_secs(60);
-/// Where changes must be looked for.
-const POLL: Duration = Duration::from_secs(15);
+/// The same, where so much is under way that the provider's machines are listed meanwhile.
+const LISTED: Duration = Duration::from_secs(30);
+/// While a person must help.
+const STALLED: Duration = Duration::from_secs(15);
 /// How long after its start a guest is watched closely for its first report.
 const YOUNG: Duration = Duration::from_secs(300);
 /// Until somebody changes the declaration or helps; a missing file may also just appear.
@@ -87,6 +87,7 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
 
 /// Goes on, step by step, while there is something to do at once.
 async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassError> {
+    context.notices.meet(cached);
     let mut view = View::Cached(cached.clone());
     let mut taken = None;
     for _ in 0..MAX_STEPS {
@@ -187,7 +188,7 @@ async fn again(machine: &Machine, context: &Context) -> Result<Next, PassError> 
 }
 
 fn gone(machine: &Machine, context: &Context) -> Next {
-    context.backoff.forget(&machine.uid().unwrap_or_default());
+    context.forget(&machine.uid().unwrap_or_default());
     Next::Later(Action::await_change())
 }
 
@@ -218,15 +219,20 @@ fn wait(machine: &Machine, step: &Step, gathered: &Gathered, context: &Context) 
         let runs = facts.power == PowerState::Running;
         runs && unreported && age.is_some_and(|age| age.unsigned_abs() < YOUNG)
     });
-    let pushes = gathered
-        .provider
-        .as_ref()
-        .is_some_and(|provider| provider.capabilities().watch);
-    Action::requeue(match step {
-        Step::Settled if young => LOOK_AGAIN,
-        Step::Settled if pushes => SAFETY_NET,
-        Step::Settled => POLL,
-        Step::Stall(_) => POLL,
-        _ => LOOK_AGAIN,
-    })
+    let lively = match step {
+        Step::Settled => young,
+        Step::Stall(_) => false,
+        _ => true,
+    };
+    let listed = gathered.provider_name.as_ref().is_some_and(|provider| {
+        let seen = gathered.machines();
+        context.notices.put(machine, provider, seen, lively)
+    });
+    match step {
+        // What is as it should be is seen to change by the provider's list.
+        Step::Settled if !young => Action::await_change(),
+        Step::Stall(_) => Action::requeue(STALLED),
+        _ if listed => Action::requeue(LISTED),
+        _ => Action::requeue(LOOK_AGAIN),
+    }
 }

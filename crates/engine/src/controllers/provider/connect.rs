@@ -12,12 +12,13 @@ use machinist_core::{
     provider::Provider,
 };
 
-use super::name_of;
+use super::{name_of, poll::poll};
 use crate::{
     connections::{Attempt, Connection, Watching},
     context::Context,
     controllers::machine::trouble,
     error::PassError,
+    looking::Looking,
     metered::Metered,
 };
 
@@ -57,11 +58,14 @@ pub(super) async fn connect(
         context.metrics.clone(),
         spec.timeout.unwrap_or(CALL_LIMIT),
     );
-    let metered: Arc<dyn Provider> = Arc::new(metered);
+    let provider: Arc<dyn Provider> =
+        Arc::new(Looking::new(Arc::new(metered), context.cluster.clone()));
+    let mut watching = vec![poll(provider.clone(), (namespace, name), context)];
+    watching.extend(forward_hints(provider.as_ref(), context));
     Ok(Ok(Connection {
         fingerprint,
-        watching: forward_hints(metered.as_ref(), context),
-        provider: metered,
+        watching,
+        provider,
     }))
 }
 

@@ -1,6 +1,7 @@
 //! The provider controller: connects declared providers and says how they are.
 
 mod connect;
+mod poll;
 mod report;
 mod sweep;
 
@@ -141,15 +142,17 @@ pub(super) fn name_of(provider: &MachineProvider) -> ProviderName {
     )
 }
 
-/// Keeps what was found out, and wakes the machines that waited for it.
+/// Keeps what was found out, and wakes the machines when that is news to them: the provider came
+/// or went, or is declared otherwise.
 fn remember(
     name: ProviderName,
     before: Option<crate::connections::Attempt>,
     findings: &Findings,
     context: &Context,
 ) {
-    let ready = findings.outcome.is_ok();
-    let news = before.map(|attempt| attempt.is_ok()) != Some(ready);
+    let before = before.map(|attempt| attempt.ok().map(|connection| connection.fingerprint));
+    let now = findings.outcome.as_ref().ok();
+    let news = before != Some(now.map(|(connection, _)| connection.fingerprint.clone()));
     let attempt = match &findings.outcome {
         Ok((connection, _)) => Ok(connection.clone()),
         Err(trouble) => Err(trouble.clone()),
@@ -160,7 +163,7 @@ fn remember(
             .machines
             .state()
             .iter()
-            .for_each(|m| context.hint(m));
+            .for_each(|machine| context.hint(ObjectRef::from_obj(machine.as_ref())));
     }
 }
 

@@ -1,0 +1,175 @@
+//! Which expressions have a proof: those of which every part is known here.
+
+use std::sync::Arc;
+
+use kube_cel::cel::IdedExpr;
+use kube_cel::cel::common::ast::operators::{
+    ADD, CONDITIONAL, EQUALS, GREATER, GREATER_EQUALS, IN, INDEX, LESS, LESS_EQUALS, LOGICAL_AND,
+    LOGICAL_NOT, LOGICAL_OR, NOT_EQUALS, NOT_STRICTLY_FALSE,
+};
+use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, Expr, LiteralValue};
+
+use super::value::is_plain;
+use super::{Comparison, Loop, Proof, Step};
+use crate::schema::cel::cost::{SIZED, TURN};
+use crate::schema::cel::library::TYPE_NAMES;
+use crate::schema::cel::{pattern, scope};
+
+/// The deepest expression that is worth a proof, so that it needs no stack of its own.
+const MAX_DEPTH: usize = 64;
+
+impl Proof {
+    /// The proof of an expression that counts its cost, if it can have one.
+    pub(in super::super) fn of(expression: &IdedExpr, depth: usize) -> Option<Self> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        step(expression, &mut Vec::new()).map(Self)
+    }
+}
+
+/// `locals` are the variables of the loops around, from the outermost.
+fn step<'e>(expression: &'e IdedExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
+    Some(match &expression.expr {
+        Expr::Literal(LiteralValue::Boolean(yes)) => Step::Bool(*yes.inner()),
+        Expr::Literal(LiteralValue::Int(number)) => Step::Int(*number.inner()),
+        Expr::Literal(LiteralValue::String(text)) => Step::Text(text.inner().to_owned()),
+        Expr::Ident(name) => variable(name, locals)?,
+        Expr::Select(select) => {
+            if !is_plain(&select.field) {
+                return None;
+            }
+            let operand = Box::new(step(&select.operand, locals)?);
+            let field = select.field.clone();
+            match select.test {
+                true => Step::Has(operand, field),
+                false => Step::Field(operand, field),
+            }
+        }
+        Expr::List(list) if list.optional_indices.is_empty() => {
+            let elements = list.elements.iter();
+            let elements: Option<_> = elements.map(|one| step(one, locals)).collect();
+            Step::List(elements?)
+        }
+        Expr::Call(call) => called(call, locals)?,
+        Expr::Comprehension(loops) => Step::Loop(Box::new(looped(loops, locals)?)),
+        Expr::Literal(_) | Expr::List(_) | Expr::Map(_) | Expr::Struct(_) | Expr::Unspecified => {
+            return None;
+        }
+    })
+}
+
+fn variable(name: &str, locals: &[&str]) -> Option<Step> {
+    if let Some(place) = locals.iter().rposition(|local| *local == name) {
+        return Some(Step::Local(place));
+    }
+    match name {
+        "self" => Some(Step::New),
+        "oldSelf" => Some(Step::Old),
+        name if TYPE_NAMES.contains(&name) => Some(Step::Text(name.to_owned())),
+        _ => None,
+    }
+}
+
+fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
+    let target = call.target.as_deref();
+    // The function of a namespace goes before that of a variable with the same name.
+    if let Some(Expr::Ident(name)) = target.map(|target| &target.expr)
+        && scope::is_namespace(name)
+    {
+        return None;
+    }
+    let name = call.func_name.as_str();
+    let operands: Vec<&IdedExpr> = target.into_iter().chain(&call.args).collect();
+    match (target.is_some(), operands.as_slice()) {
+        (false, [one]) => {
+            let one = Box::new(step(one, locals)?);
+            Some(match name {
+                LOGICAL_NOT => Step::Not(one),
+                // Errors, for which this is there, have no proof.
+                NOT_STRICTLY_FALSE => *one,
+                SIZED => Step::Sized(one),
+                "size" => Step::Size(one),
+                "type" => Step::TypeOf(one),
+                _ => return None,
+            })
+        }
+        (true, [one]) if name == "size" => Some(Step::Size(Box::new(step(one, locals)?))),
+        (false, [condition, units]) if name == TURN => {
+            let Expr::Literal(LiteralValue::Int(units)) = &units.expr else {
+                return None;
+            };
+            let condition = Box::new(step(condition, locals)?);
+            Some(Step::Turn(condition, units.inner().unsigned_abs()))
+        }
+        (true, [text, pattern]) if name == "matches" => {
+            let Expr::Literal(LiteralValue::String(pattern)) = &pattern.expr else {
+                return None;
+            };
+            let pattern = pattern::compiled(&Arc::new(pattern.inner().to_owned())).ok()?;
+            Some(Step::Matches(Box::new(step(text, locals)?), pattern))
+        }
+        (true, [text, part]) => {
+            let question: fn(&str, &str) -> bool = match name {
+                "startsWith" => |text, part| text.starts_with(part),
+                "endsWith" => |text, part| text.ends_with(part),
+                "contains" => |text, part| text.contains(part),
+                _ => return None,
+            };
+            let two = Box::new([step(text, locals)?, step(part, locals)?]);
+            Some(Step::Texts(question, two))
+        }
+        (false, [left, right]) => {
+            let two = Box::new([step(left, locals)?, step(right, locals)?]);
+            operation(name, two)
+        }
+        (false, [condition, yes, no]) if name == CONDITIONAL => {
+            let three = [condition, yes, no].map(|one| step(one, locals));
+            let [Some(condition), Some(yes), Some(no)] = three else {
+                return None;
+            };
+            Some(Step::Choice(Box::new([condition, yes, no])))
+        }
+        _ => None,
+    }
+}
+
+fn operation(name: &str, two: Box<[Step; 2]>) -> Option<Step> {
+    let compare = |how: Comparison, two| Step::Compare(how, two);
+    Some(match name {
+        LOGICAL_AND => Step::And(two),
+        LOGICAL_OR => Step::Or(two),
+        EQUALS => Step::Equal(two),
+        NOT_EQUALS => Step::Unequal(two),
+        LESS => compare(i64::lt, two),
+        LESS_EQUALS => compare(i64::le, two),
+        GREATER => compare(i64::gt, two),
+        GREATER_EQUALS => compare(i64::ge, two),
+        ADD => Step::Add(two),
+        IN => Step::In(two),
+        INDEX => Step::Index(two),
+        _ => return None,
+    })
+}
+
+fn looped<'e>(loops: &'e ComprehensionExpr, locals: &mut Vec<&'e str>) -> Option<Loop> {
+    if loops.iter_var2.is_some() {
+        return None;
+    }
+    let range = step(&loops.iter_range, locals)?;
+    let begin = step(&loops.accu_init, locals)?;
+    locals.push(&loops.accu_var);
+    locals.push(&loops.iter_var);
+    let inner = [&loops.loop_cond, &loops.loop_step, &loops.result].map(|part| step(part, locals));
+    locals.truncate(locals.len() - 2);
+    let [Some(condition), Some(step), Some(result)] = inner else {
+        return None;
+    };
+    Some(Loop {
+        range,
+        begin,
+        condition,
+        step,
+        result,
+    })
+}

@@ -1,0 +1,171 @@
+//! What the passes last saw of each machine, so that one list tells which of them changed.
+//!
+//! A machine that is as declared is not looked at again by itself: its provider's machines are
+//! listed once in a while, and a pass is asked for over those that differ from what their last
+//! pass saw. So the calls to a provider do not grow with the number of its machines.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use kube::{ResourceExt, runtime::reflector::ObjectRef};
+use machinist_api::vitistack::Machine;
+use machinist_core::machine::Facts;
+use tokio::sync::{Notify, futures::Notified};
+
+use crate::connections::ProviderName;
+
+/// How many machines that are on their way somewhere are looked at each by itself.
+const FEW: usize = 16;
+
+/// What was last seen.
+#[derive(Default)]
+pub(crate) struct Notices {
+    known: Mutex<Known>,
+    /// Rings when a provider has become busy.
+    busy: Notify,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The objects by their UIDs.
+    machines: HashMap<String, ObjectRef<Machine>>,
+    fleets: HashMap<ProviderName, Fleet>,
+}
+
+/// The machines of one provider, by their objects' UIDs.
+#[derive(Default)]
+struct Fleet {
+    notices: HashMap<String, Notice>,
+    lively: usize,
+}
+
+struct Notice {
+    seen: u64,
+    /// Whether it is expected to change soon.
+    lively: bool,
+}
+
+impl Fleet {
+    fn put(&mut self, uid: String, notice: Notice) {
+        self.lively += usize::from(notice.lively);
+        if let Some(before) = self.notices.insert(uid, notice) {
+            self.lively -= usize::from(before.lively);
+        }
+    }
+
+    fn forget(&mut self, uid: &str) {
+        if let Some(before) = self.notices.remove(uid) {
+            self.lively -= usize::from(before.lively);
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.lively > FEW
+    }
+}
+
+impl Notices {
+    /// A pass over a machine begins: whoever has a hint about it from now on is heard.
+    pub(crate) fn meet(&self, machine: &Machine) {
+        let uid = machine.uid().unwrap_or_default();
+        let mut known = self.lock();
+        known
+            .machines
+            .entry(uid)
+            .or_insert_with(|| ObjectRef::from_obj(machine));
+    }
+
+    /// Keeps what a pass saw. True when so many machines of the provider are expected to change
+    /// that they are better listed than looked at one by one.
+    pub(crate) fn put(
+        &self,
+        machine: &Machine,
+        provider: &ProviderName,
+        seen: &[Facts],
+        lively: bool,
+    ) -> bool {
+        let notice = Notice {
+            seen: sum(seen.iter()),
+            lively,
+        };
+        let mut known = self.lock();
+        let fleet = known.fleets.entry(provider.clone()).or_default();
+        let before = fleet.is_busy();
+        fleet.put(machine.uid().unwrap_or_default(), notice);
+        if fleet.is_busy() && !before {
+            self.busy.notify_waiters();
+        }
+        fleet.is_busy() && lively
+    }
+
+    /// The object is gone.
+    pub(crate) fn forget(&self, uid: &str) {
+        let mut known = self.lock();
+        known.machines.remove(uid);
+        known
+            .fleets
+            .values_mut()
+            .for_each(|fleet| fleet.forget(uid));
+    }
+
+    /// The object of this UID, if a pass over it has begun.
+    pub(crate) fn machine(&self, uid: &str) -> Option<ObjectRef<Machine>> {
+        self.lock().machines.get(uid).cloned()
+    }
+
+    /// Whether more than a few machines of a provider are expected to change.
+    pub(crate) fn is_busy(&self, provider: &ProviderName) -> bool {
+        self.lock().fleets.get(provider).is_some_and(Fleet::is_busy)
+    }
+
+    /// Resolves when some provider becomes busy after this was called.
+    pub(crate) fn becomes_busy(&self) -> Notified<'_> {
+        self.busy.notified()
+    }
+
+    /// The machines of a provider that a list shows otherwise than their last pass saw them.
+    pub(crate) fn changed(
+        &self,
+        provider: &ProviderName,
+        listed: &[Facts],
+    ) -> Vec<ObjectRef<Machine>> {
+        let mut shown: HashMap<&str, u64> = HashMap::with_capacity(listed.len());
+        for facts in listed {
+            let sum = shown.entry(facts.key.machine()).or_default();
+            *sum = sum.wrapping_add(print(facts));
+        }
+        let known = self.lock();
+        let notices = known
+            .fleets
+            .get(provider)
+            .into_iter()
+            .flat_map(|f| &f.notices);
+        let changed = notices.filter(|(uid, notice)| {
+            shown.get(uid.as_str()).copied().unwrap_or_default() != notice.seen
+        });
+        changed
+            .filter_map(|(uid, _)| known.machines.get(uid).cloned())
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A sum over what was seen, whatever its order; nothing seen is zero.
+fn sum<'a>(seen: impl Iterator<Item = &'a Facts>) -> u64 {
+    seen.fold(0, |sum, facts| sum.wrapping_add(print(facts)))
+}
+
+fn print(facts: &Facts) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    facts.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

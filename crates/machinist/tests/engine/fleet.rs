@@ -1,0 +1,119 @@
+//! Many machines on one platform: calls do not grow with their number, and what nobody tells of is
+//! seen all the same.
+
+use std::time::Duration;
+
+use kube::{ResourceExt, api::ListParams, api::PostParams};
+use machinist_api::vitistack::{Machine, MachinePhase};
+use machinist_core::machine::PowerState;
+use machinist_providers::{SimOptions, sim::Verb};
+use serde_json::json;
+
+use crate::{
+    lab::{Life, in_virtual_time},
+    world::phase_of,
+};
+
+const FLEET: usize = 100;
+/// In virtual time.
+const LIMIT: Duration = Duration::from_secs(120);
+
+async fn declare(life: &Life<'_>, count: usize) {
+    for number in 0..count {
+        let name = format!("m-{number}");
+        let machine = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
+            "spec": {
+                "name": name, "instanceType": "small",
+                "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
+                "providerConfig": {"name": "sim", "region": "here"},
+            },
+        });
+        let machine = serde_json::from_value(machine).expect("a machine");
+        let api = life.machines();
+        let made = api.create(&PostParams::default(), &machine).await;
+        made.expect("created");
+    }
+}
+
+async fn until_all_run(life: &Life<'_>) {
+    let look = async {
+        loop {
+            let all = life.machines().list(&ListParams::default()).await;
+            let all = all.expect("a list").items;
+            let runs = |m: &Machine| phase_of(Some(m)) == Some(MachinePhase::Running);
+            if all.iter().all(runs) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let done = tokio::time::timeout(LIMIT, look).await;
+    done.expect("all machines run");
+}
+
+fn count(life: &Life<'_>, verb: Verb) -> usize {
+    let calls = life.cloud.calls();
+    calls.iter().filter(|call| call.verb == verb).count()
+}
+
+#[test]
+fn calls_do_not_grow_with_the_machines() {
+    in_virtual_time(async |lab| {
+        let options = SimOptions {
+            latency: Duration::from_millis(50),
+            concurrency: Some(100),
+            ..SimOptions::default()
+        };
+        let mut life = Life::begin(lab, options).await;
+        declare(&life, FLEET).await;
+        until_all_run(&life).await;
+        assert_eq!(count(&life, Verb::Create), FLEET);
+        assert_eq!(life.cloud.peak_duplicates(), 1);
+        // Another engine knows of nothing, and has to look for every machine.
+        let before = count(&life, Verb::Find) + count(&life, Verb::List);
+        life.replace_engine();
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        let looks = count(&life, Verb::Find) + count(&life, Verb::List) - before;
+        assert!(looks < FLEET / 2, "{looks} looks at a start");
+        let (finds, lists) = (count(&life, Verb::Find), count(&life, Verb::List));
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        assert_eq!(count(&life, Verb::Find), finds, "nothing changed");
+        let lists = count(&life, Verb::List) - lists;
+        assert!((9..30).contains(&lists), "{lists} lists in ten minutes");
+        assert_eq!(count(&life, Verb::Create), FLEET);
+        assert_eq!(count(&life, Verb::Update), 0);
+    });
+}
+
+#[test]
+fn what_a_platform_does_not_tell_is_seen_by_the_next_list() {
+    in_virtual_time(async |lab| {
+        let options = SimOptions {
+            pushes: false,
+            ..SimOptions::default()
+        };
+        let life = Life::begin(lab, options).await;
+        declare(&life, 3).await;
+        until_all_run(&life).await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let all = life.cloud.snapshot();
+        // One is stopped, one is gone, one is let be.
+        life.cloud.meddle(&all[0].id, |facts| {
+            facts.expect("a machine").power = PowerState::Stopped;
+            true
+        });
+        life.cloud.meddle(&all[1].id, |_| false);
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        until_all_run(&life).await;
+        let now = life.cloud.snapshot();
+        assert!(now.iter().all(|facts| facts.power == PowerState::Running));
+        assert!(now.iter().any(|facts| facts.id == all[0].id));
+        assert!(now.iter().any(|facts| facts.id == all[2].id));
+        let gone = all[1].key.machine();
+        let lost = life.machines().list(&ListParams::default()).await;
+        let lost = lost.expect("a list").items;
+        let lost = lost.iter().find(|m| m.uid().as_deref() == Some(gone));
+        assert!(lost.is_some(), "its object stays");
+    });
+}

@@ -1,0 +1,344 @@
+//! The aws driver on moto, which checks signatures and rights, behind the proxy that does what moto
+//! leaves out: the conformance suite, and what only a platform far away can do wrong.
+#![cfg(feature = "aws")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
+
+#[path = "../../../tests/cloud/mod.rs"]
+mod cloud;
+mod common;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use cloud::{Fault, IMAGE, Moto, Options, Proxy, REGION};
+use machinist_core::{
+    machine::{Cpu, Disk, Facts, Image, MachineId, MachineKey, PowerState, Size, Want},
+    provider::{Change, Credentials, Provider, ProviderError},
+};
+use machinist_providers::{
+    Aws, AwsConfig,
+    aws::wire::{Client, Keys, Query},
+    conformance::{Fixture, run_all, smallest_want},
+};
+
+struct Cloud {
+    moto: Arc<Moto>,
+    proxy: Proxy,
+}
+
+impl Cloud {
+    /// `None`, once that was said, where moto is not installed.
+    async fn open(options: Options) -> Option<Cloud> {
+        let moto = Moto::shared(&common::peer("MACHINIST_MOTO")?);
+        let proxy = Proxy::start(moto.port, options).await;
+        Some(Cloud { moto, proxy })
+    }
+
+    fn keys(&self) -> Keys {
+        let held = self.moto.keys().into_iter();
+        let held = held.map(|(name, value)| (name, value.into_bytes()));
+        Keys::of(&Credentials::new(held.collect())).unwrap()
+    }
+
+    fn driver(&self) -> Aws {
+        let driver = Aws::new(AwsConfig {
+            region: REGION.to_owned(),
+            endpoint: self.proxy.endpoint(),
+            keys: self.keys(),
+            settling: Duration::from_millis(300),
+        });
+        driver.unwrap()
+    }
+
+    /// Asks moto itself for ids of what carries a key and is not gone.
+    async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
+        let endpoint = format!("http://127.0.0.1:{}", self.moto.port);
+        let client = Client::new(&endpoint, REGION, self.keys()).unwrap();
+        let ask = async |action| {
+            let query =
+                Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &key.to_string());
+            client.call(&query).await.unwrap()
+        };
+        let answer = ask("DescribeInstances").await;
+        let reservations = answer.items(&["reservationSet"]);
+        let instances = reservations.flat_map(|item| item.items(&["instancesSet"]));
+        let instances = instances
+            .filter(|item| item.text(&["instanceState", "name"]) != Some("terminated"))
+            .filter_map(|item| item.text(&["instanceId"]).map(str::to_owned))
+            .collect();
+        let answer = ask("DescribeVolumes").await;
+        let volumes = answer.items(&["volumeSet"]);
+        let volumes = volumes.filter_map(|item| item.text(&["volumeId"]).map(str::to_owned));
+        (instances, volumes.collect())
+    }
+}
+
+#[async_trait]
+impl Fixture for Cloud {
+    async fn connect(&self) -> Arc<dyn Provider> {
+        Arc::new(self.driver())
+    }
+
+    fn want(&self, name: &str) -> Want {
+        let mut want = smallest_want(name);
+        want.instance_type = Some("t3.micro".to_owned());
+        want.cpu = Cpu {
+            sockets: 1,
+            cores: 2,
+            threads: 1,
+        };
+        want.memory = 1 << 30;
+        want.disks[0].size = Some(8 << 30);
+        want.image = Some(Image {
+            reference: IMAGE.to_owned(),
+            checksum: None,
+        });
+        want
+    }
+
+    fn missing_image(&self) -> Image {
+        Image {
+            reference: "ami-0fffffffffffffff0".to_owned(),
+            checksum: None,
+        }
+    }
+
+    async fn count(&self, key: &MachineKey) -> usize {
+        let (instances, volumes) = self.held(key).await;
+        match instances.len() {
+            0 => volumes.len(),
+            count => count,
+        }
+    }
+
+    fn makes_stopped_machines(&self) -> bool {
+        false
+    }
+}
+
+fn fresh() -> MachineKey {
+    let uid = || uuid::Uuid::new_v4().to_string();
+    MachineKey::new(uid(), uid()).unwrap()
+}
+
+async fn until(driver: &Aws, key: &MachineKey, power: PowerState) -> Facts {
+    for _ in 0..200 {
+        let found = driver.find(key).await.unwrap();
+        if let [facts] = found.as_slice()
+            && facts.power == power
+        {
+            return facts.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it did not come to be {power:?}")
+}
+
+#[tokio::test]
+async fn the_driver_conforms() {
+    let options = Options {
+        looks: 1,
+        ..Options::default()
+    };
+    let Some(cloud) = Cloud::open(options).await else {
+        return;
+    };
+    let report = run_all(&cloud).await;
+    println!("{report}");
+    assert!(report.passed(), "{report}");
+}
+
+#[tokio::test]
+async fn the_suite_notices_a_cloud_without_tokens() {
+    let options = Options {
+        forgetful: true,
+        ..Options::default()
+    };
+    let Some(cloud) = Cloud::open(options).await else {
+        return;
+    };
+    let (key, want) = (fresh(), cloud.want("twice"));
+    let driver = cloud.driver();
+    driver.create(&key, &want).await.unwrap();
+    cloud.proxy.fault_next("DescribeInstances", Fault::Stale);
+    driver.create(&key, &want).await.unwrap();
+    assert_eq!(cloud.held(&key).await.0.len(), 2, "the proxy is what helps");
+}
+
+#[tokio::test]
+async fn a_lost_answer_and_a_look_behind_the_times_make_no_second_machine() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let (key, mut want) = (fresh(), cloud.want("once"));
+    let driver = cloud.driver();
+    cloud.proxy.fault_next("RunInstances", Fault::LostAnswer);
+    let lost = driver.create(&key, &want).await.unwrap_err();
+    assert_eq!(lost.reason(), "ProviderUnreachable");
+    cloud.proxy.fault_next("DescribeInstances", Fault::Stale);
+    let again = driver.create(&key, &want).await.unwrap();
+    assert_eq!(cloud.proxy.done("RunInstances"), 1);
+    // The same for another declaration by then, which EC2 refuses under that token.
+    want.instance_type = Some("t3.small".to_owned());
+    cloud.proxy.fault_next("DescribeInstances", Fault::Stale);
+    let changed = driver.create(&key, &want).await.unwrap();
+    assert_eq!(changed.id, again.id);
+    // And for one that cannot even be asked for.
+    want.image = None;
+    for _ in 0..2 {
+        cloud.proxy.fault_next("DescribeInstances", Fault::Stale);
+    }
+    let unseen = driver.create(&key, &want).await.unwrap_err();
+    assert_eq!(
+        unseen.reason(),
+        "ProviderBusy",
+        "no proof of absence: {unseen}"
+    );
+    assert_eq!(cloud.proxy.done("RunInstances"), 1);
+    driver.delete(&key, &again.id, None).await.unwrap();
+    assert_eq!(cloud.held(&key).await, (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_token_that_outlives_its_machine_makes_the_next_one() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let (key, want) = (fresh(), cloud.want("again"));
+    let driver = cloud.driver();
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let made = driver.create(&key, &want).await.unwrap();
+        assert!(!ids.contains(&made.id), "{ids:?} and again {}", made.id);
+        driver.delete(&key, &made.id, None).await.unwrap();
+        assert!(driver.get(&key, &made.id).await.unwrap().is_none());
+        ids.push(made.id);
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_is_not_known_yet_is_not_gone() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let driver = cloud.driver();
+    let (key, never) = (fresh(), MachineId::new("i-0123456789abcdef0"));
+    let young = driver.get(&key, &never).await.unwrap_err();
+    assert_eq!(young.reason(), "ProviderBusy", "{young}");
+    for _ in 0..100 {
+        match driver.get(&key, &never).await {
+            Ok(None) => return,
+            Err(ProviderError::Busy { .. }) => {}
+            other => panic!("{other:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never counts as gone");
+}
+
+#[tokio::test]
+async fn a_machine_is_resized_while_it_is_stopped() {
+    let options = Options {
+        looks: 1,
+        ..Options::default()
+    };
+    let Some(cloud) = Cloud::open(options).await else {
+        return;
+    };
+    let (key, mut want) = (fresh(), cloud.want("resized"));
+    let driver = cloud.driver();
+    let id = driver.create(&key, &want).await.unwrap().id;
+    until(&driver, &key, PowerState::Running).await;
+    want.instance_type = Some("t3.small".to_owned());
+    let resize = Change::Resize(Size::of(&want));
+    let early = driver.update(&key, &id, &resize).await.unwrap_err();
+    assert_eq!(early.reason(), "ProviderBusy");
+    let stop = Change::Stop { grace: None };
+    driver.update(&key, &id, &stop).await.unwrap();
+    until(&driver, &key, PowerState::Stopped).await;
+    driver.update(&key, &id, &resize).await.unwrap();
+    let facts = until(&driver, &key, PowerState::Stopped).await;
+    assert_eq!(facts.instance_type.as_deref(), Some("t3.small"));
+    assert_eq!(facts.memory, Some(2 << 30));
+    driver.delete(&key, &id, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_disk_whose_attachment_was_cut_short_is_found_again_and_goes_along() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let (key, want) = (fresh(), cloud.want("cut-short"));
+    let driver = cloud.driver();
+    let id = driver.create(&key, &want).await.unwrap().id;
+    let disk = |name: &str| Disk {
+        name: name.to_owned(),
+        size: Some(1 << 30),
+        boot: false,
+        ..want.disks[0].clone()
+    };
+    let attach = Change::AttachDisk(disk("data"));
+    for fault in [Fault::Before, Fault::Throttle, Fault::LostAnswer] {
+        cloud.proxy.fault_next("CreateVolume", fault);
+        driver.update(&key, &id, &attach).await.unwrap_err();
+    }
+    // It is not seen, and asked for once more.
+    cloud.proxy.fault_next("DescribeVolumes", Fault::Stale);
+    cloud.proxy.fault_next("AttachVolume", Fault::Before);
+    driver.update(&key, &id, &attach).await.unwrap_err();
+    assert_eq!(
+        cloud.held(&key).await.1.len(),
+        2,
+        "the boot disk and one more"
+    );
+    driver.update(&key, &id, &attach).await.unwrap();
+    let facts = until(&driver, &key, PowerState::Running).await;
+    assert_eq!(facts.disks[1].name, "data");
+    assert_eq!(cloud.proxy.done("CreateVolume"), 1);
+    // Another is made and never attached; it is shown, and goes with the machine.
+    cloud.proxy.fault_next("AttachVolume", Fault::Before);
+    let attach = Change::AttachDisk(disk("logs"));
+    driver.update(&key, &id, &attach).await.unwrap_err();
+    let facts = until(&driver, &key, PowerState::Running).await;
+    assert!(facts.disks[2].name.starts_with("vol-"), "{:?}", facts.disks);
+    driver.delete(&key, &id, None).await.unwrap();
+    assert_eq!(cloud.held(&key).await, (vec![], vec![]));
+    assert!(driver.get(&key, &id).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn wrong_keys_are_told_and_never_shown() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    driver_with(&cloud, cloud.moto.secret())
+        .probe()
+        .await
+        .unwrap();
+    let wrong = "wrong+secret/0000000000000000000000000000";
+    let driver = driver_with(&cloud, wrong);
+    let error = driver.probe().await.unwrap_err();
+    assert_eq!(error.reason(), "CredentialsRefused");
+    let shown = format!("{error} {error:?} {driver:?}");
+    assert!(!shown.contains(wrong), "{shown}");
+}
+
+fn driver_with(cloud: &Cloud, secret: &str) -> Aws {
+    let mut held = cloud.moto.keys();
+    held.insert("secret-access-key".to_owned(), secret.to_owned());
+    let held = held
+        .into_iter()
+        .map(|(name, value)| (name, value.into_bytes()));
+    let config = AwsConfig {
+        region: REGION.to_owned(),
+        endpoint: cloud.proxy.endpoint(),
+        keys: Keys::of(&Credentials::new(held.collect())).unwrap(),
+        settling: Duration::ZERO,
+    };
+    Aws::new(config).unwrap()
+}
