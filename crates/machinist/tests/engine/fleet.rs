@@ -10,7 +10,7 @@ use machinist_providers::{SimOptions, sim::Verb};
 use serde_json::json;
 
 use crate::{
-    lab::{Life, in_virtual_time},
+    lab::{Life, in_virtual_time, simulated},
     world::phase_of,
 };
 
@@ -53,7 +53,7 @@ async fn until_all_run(life: &Life<'_>) {
 }
 
 fn count(life: &Life<'_>, verb: Verb) -> usize {
-    let calls = life.cloud.calls();
+    let calls = life.platform.calls();
     calls.iter().filter(|call| call.verb == verb).count()
 }
 
@@ -65,11 +65,11 @@ fn calls_do_not_grow_with_the_machines() {
             concurrency: Some(100),
             ..SimOptions::default()
         };
-        let mut life = Life::begin(lab, options).await;
+        let mut life = Life::begin(lab, simulated(options)).await;
         declare(&life, FLEET).await;
         until_all_run(&life).await;
         assert_eq!(count(&life, Verb::Create), FLEET);
-        assert_eq!(life.cloud.peak_duplicates(), 1);
+        assert_eq!(life.platform.peak_duplicates(), 1);
         // Another engine knows of nothing, and has to look for every machine.
         let before = count(&life, Verb::Find) + count(&life, Verb::List);
         life.replace_engine();
@@ -93,20 +93,20 @@ fn what_a_platform_does_not_tell_is_seen_by_the_next_list() {
             pushes: false,
             ..SimOptions::default()
         };
-        let life = Life::begin(lab, options).await;
+        let life = Life::begin(lab, simulated(options)).await;
         declare(&life, 3).await;
         until_all_run(&life).await;
         tokio::time::sleep(Duration::from_secs(60)).await;
-        let all = life.cloud.snapshot();
+        let all = life.platform.snapshot();
         // One is stopped, one is gone, one is let be.
-        life.cloud.meddle(&all[0].id, |facts| {
+        life.platform.meddle(&all[0].id, |facts| {
             facts.expect("a machine").power = PowerState::Stopped;
             true
         });
-        life.cloud.meddle(&all[1].id, |_| false);
+        life.platform.meddle(&all[1].id, |_| false);
         tokio::time::sleep(Duration::from_secs(20)).await;
         until_all_run(&life).await;
-        let now = life.cloud.snapshot();
+        let now = life.platform.snapshot();
         assert!(now.iter().all(|facts| facts.power == PowerState::Running));
         assert!(now.iter().any(|facts| facts.id == all[0].id));
         assert!(now.iter().any(|facts| facts.id == all[2].id));
