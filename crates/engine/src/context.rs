@@ -21,6 +21,7 @@ use crate::{
     events::Events,
     notices::Notices,
     sweep::Sweep,
+    written::Written,
 };
 
 /// What every controller shares.
@@ -31,6 +32,7 @@ pub(crate) struct Context {
     pub(crate) metrics: Metrics,
     pub(crate) events: Events,
     pub(crate) backoff: Backoff,
+    pub(crate) written: Written,
     pub(crate) connections: Connections,
     /// What was last seen of each machine.
     pub(crate) notices: Arc<Notices>,
@@ -86,6 +88,7 @@ impl Context {
             clock,
             metrics,
             backoff: Backoff::default(),
+            written: Written::default(),
             connections: Connections::default(),
             notices: Arc::default(),
             cluster,
@@ -102,6 +105,7 @@ impl Context {
 
     /// Forgets what was remembered about an object that is gone.
     pub(crate) fn forget(&self, uid: &str) {
+        self.written.forget(uid);
         self.backoff.forget(uid);
         self.notices.forget(uid);
     }

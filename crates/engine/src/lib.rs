@@ -31,6 +31,7 @@ mod readiness;
 mod sweep;
 #[cfg(test)]
 mod testing;
+mod written;
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 

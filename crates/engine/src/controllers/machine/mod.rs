@@ -119,6 +119,15 @@ async fn pass(
         View::Cached(machine) => (machine, false, Told::Nothing),
         View::Fresh(machine, told) => (machine, true, told),
     };
+    let version = machine.resource_version().unwrap_or_default();
+    let uid = machine.uid().unwrap_or_default();
+    if !fresh && context.written.is_ahead_of(&uid, &version) {
+        let next = again(&machine, context).await?;
+        if matches!(&next, Next::Again(now, _) if now.resource_version() == Some(version)) {
+            context.written.forget(&uid);
+        }
+        return Ok(next);
+    }
     let Some(gathered) = gather::gather(&machine, told, context).await? else {
         return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
     };

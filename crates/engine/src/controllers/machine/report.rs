@@ -55,7 +55,12 @@ pub(super) async fn report(
         .patch_status(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     match written {
-        Ok(machine) => Ok(Reported::Said(Box::new(machine))),
+        Ok(machine) => {
+            let version = machine.resource_version().unwrap_or_default();
+            let uid = machine.uid().unwrap_or_default();
+            context.written.put(&uid, &version);
+            Ok(Reported::Said(Box::new(machine)))
+        }
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(Reported::Gone),
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(Reported::Overtaken),
         Err(error) => Err(PassError::api("could not write the status")(error)),
