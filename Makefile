@@ -126,7 +126,7 @@ verify-crds: ## Fail if the committed CRDs are not those of the Rust types
 
 .PHONY: install-crds
 install-crds: ## Install the CRDs in the cluster that kubectl points to
-	@$(KUBECTL) apply --server-side -f crds/
+	@$(KUBECTL) apply --server-side --force-conflicts -f crds/
 
 .PHONY: verify-api
 verify-api: ## Apply all CRDs and documented manifests to both servers, and print what each said

@@ -115,6 +115,20 @@ fn round_trip(object: &Value, by: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(&there["apiVersion"], by);
     let back = convert(&there, from).unwrap();
     prop_assert_eq!(&back, object, "by way of {:#}", there);
+    // What is kept is what was there and little beside it, so an object that a server took before
+    // has annotations that it takes.
+    let (_, kept) = by.split_once('/').unwrap();
+    let kept = if kept == "v1beta1" {
+        "v1alpha1"
+    } else {
+        "v1beta1"
+    };
+    let kept = &there["metadata"]["annotations"][format!("conversion.vitistack.io/{kept}")];
+    let (kept, whole) = (
+        kept.as_str().unwrap_or_default().len(),
+        object.to_string().len(),
+    );
+    prop_assert!(kept <= whole + 4096, "{} kept of {}", kept, whole);
     // What other fields of metadata say is not ours.
     for field in [
         "name",

@@ -71,7 +71,8 @@ impl Stage {
 
 /// Installs the definitions of the two kinds, and waits until both versions are served.
 async fn define(peer: &Peer, client_config: Option<&Value>) {
-    for crd in machinist_api::crds() {
+    for mut crd in machinist_api::crds() {
+        machinist_api::crds::serve_every_version(&mut crd);
         let mut crd = serde_json::to_value(crd).unwrap();
         if crd["spec"]["conversion"].is_null() {
             continue;

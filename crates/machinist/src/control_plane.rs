@@ -110,6 +110,10 @@ impl ControlPlane {
             metrics,
             readiness: Readiness::default(),
         };
+        let (stop, keeping) = (stopped(&shutdown), client.clone());
+        tokio::spawn(async move {
+            tokio::select! { () = stop => {}, () = webhook::keep(keeping, None) => {} }
+        });
         let stop = stopped(&shutdown);
         let engine = tokio::spawn(async move {
             if !with_engine {

@@ -27,8 +27,11 @@ mod tests {
             .map(|object| crds::crd_yaml(&serde_json::from_value(object).unwrap()).unwrap())
             .collect();
         let mut derived: Vec<String> = crds::crds()
-            .iter()
-            .map(|crd| crds::crd_yaml(crd).unwrap())
+            .into_iter()
+            .map(|mut crd| {
+                crds::serve_every_version(&mut crd);
+                crds::crd_yaml(&crd).unwrap()
+            })
             .collect();
         embedded.sort();
         derived.sort();

@@ -82,6 +82,54 @@ fn warn_of_secrets(embedded: &Kubectl, kube: &Kubectl) {
     assert_eq!(said[0], said[1]);
 }
 
+fn wait_for_both_versions(kubectl: &Kubectl) {
+    for plural in ["machines", "machineproviders"] {
+        wait_for("both versions to be served", || {
+            let listed = kubectl.run(&format!("get {plural}.v1beta1.vitistack.io -A"), &[]);
+            if listed.status.success() {
+                Ok(())
+            } else {
+                Err(listed.stderr)
+            }
+        });
+    }
+}
+
+/// The definitions alone are of use: nothing that is preferred needs a webhook that is not there.
+#[test]
+fn a_cluster_with_the_definitions_alone_can_be_used() {
+    let sandbox = Sandbox::new();
+    let Some(cluster) = Cluster::start(&sandbox) else {
+        return;
+    };
+    let Some(kubectl) = Kubectl::current(&sandbox, &cluster.kubeconfig()) else {
+        return;
+    };
+    let tree = peers::tree();
+    let definitions = tree.join("crds");
+    let definitions = definitions.to_str().unwrap();
+    kubectl.ok_with("apply --server-side -f", &[definitions]);
+    kubectl.ok("wait crd --all --for=condition=Established --timeout=180s");
+    let quickstart = tree.join("examples/quickstart.yaml");
+    wait_for("the kinds to be discovered", || {
+        let applied = kubectl.run("apply -f", &[quickstart.to_str().unwrap()]);
+        if applied.status.success() {
+            Ok(())
+        } else {
+            Err(applied.stderr)
+        }
+    });
+    let listed = kubectl.ok("get machines.vitistack.io");
+    assert!(listed.contains("quickstart"), "{listed}");
+    let read = kubectl.get("machines.vitistack.io quickstart");
+    assert_eq!(read["apiVersion"], "vitistack.io/v1alpha1");
+    let operator = operator::start(&sandbox, &cluster);
+    wait_for_both_versions(&kubectl);
+    let read = kubectl.get("machines.v1beta1.vitistack.io quickstart");
+    assert_eq!(read["apiVersion"], "vitistack.io/v1beta1");
+    operator.kill();
+}
+
 #[test]
 fn both_servers_take_everything_that_is_documented() {
     let (ours, theirs) = (Sandbox::new(), Sandbox::new());
@@ -116,14 +164,9 @@ fn both_servers_take_everything_that_is_documented() {
     }
     kube.ok("wait crd --all --for=condition=Established --timeout=180s");
     let operator = operator::start(&theirs, &cluster);
-    wait_for("both versions to be served", || {
-        let listed = kube.run("get machines.v1beta1.vitistack.io -A", &[]);
-        if listed.status.success() {
-            Ok(())
-        } else {
-            Err(listed.stderr)
-        }
-    });
+    for kubectl in [&embedded, &kube] {
+        wait_for_both_versions(kubectl);
+    }
     let manifests = tree.join("crates/api/tests/manifests");
     for file in files(&manifests) {
         different.extend(compare(

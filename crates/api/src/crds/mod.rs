@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use editor::editor_schema;
 pub use sanitize::sanitize;
 pub use verify::violations;
+pub use versions::serve_every_version;
 
 use crate::kupenstack::VM_SHORT_NAME;
 

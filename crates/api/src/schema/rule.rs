@@ -11,8 +11,12 @@ pub(crate) struct Rule {
     expression: Cow<'static, str>,
     /// What is wrong and what to do about it.
     message: Cow<'static, str>,
-    /// The field that is missing, when the rule demands one.
-    required_field: Option<&'static str>,
+    /// The field that the rule is about, when it is not the one that the rule stands at.
+    field_path: Option<&'static str>,
+    /// Whether the rule demands that field.
+    required: bool,
+    /// The value that breaks the rule, as an expression that makes a string.
+    value: Option<&'static str>,
 }
 
 impl Rule {
@@ -21,8 +25,24 @@ impl Rule {
         Self {
             expression: Cow::Borrowed(expression),
             message: Cow::Borrowed(message),
-            required_field: None,
+            field_path: None,
+            required: false,
+            value: None,
         }
+    }
+
+    /// The same, about one field of the object that the rule stands at: errors are reported there.
+    pub(crate) const fn at(mut self, field_path: &'static str) -> Self {
+        self.field_path = Some(field_path);
+        self
+    }
+
+    /// The same, with its value, which a server does not show for what is part of an object. The
+    /// value is a text: turning a number into one has no bounded cost.
+    pub(crate) const fn about(self, field_path: &'static str, value: &'static str) -> Self {
+        let mut rule = self.at(field_path);
+        rule.value = Some(value);
+        rule
     }
 
     /// A rule that demands a field, so that the server reports it as `Required value` at its path.
@@ -34,7 +54,9 @@ impl Rule {
         Self {
             expression: Cow::Borrowed(expression),
             message: Cow::Borrowed(message),
-            required_field: Some(field_path),
+            field_path: Some(field_path),
+            required: true,
+            value: None,
         }
     }
 
@@ -43,15 +65,24 @@ impl Rule {
         Self {
             expression: expression.into(),
             message: message.into(),
-            required_field: None,
+            field_path: None,
+            required: false,
+            value: None,
         }
     }
 
     fn to_json(&self) -> Value {
         let mut rule = json!({ "rule": self.expression, "message": self.message });
-        if let Some(field_path) = self.required_field {
+        if let Some(field_path) = self.field_path {
             rule["fieldPath"] = field_path.into();
+        }
+        if self.required {
             rule["reason"] = "FieldValueRequired".into();
+        }
+        if let Some(value) = self.value {
+            // The plain message stays for the case that the value cannot be shown.
+            let message = self.message.replace('\'', "\\'");
+            rule["messageExpression"] = format!("'{message}, not ' + {value}").into();
         }
         rule
     }

@@ -9,6 +9,8 @@
     reason = "each test uses its part, and a failed assumption in a test is a failed test"
 )]
 
+pub(crate) mod bounds;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

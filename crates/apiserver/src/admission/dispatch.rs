@@ -66,7 +66,12 @@ impl Core {
         old: Option<&Value>,
     ) -> Result<Option<Value>, ApiError> {
         let index = self.admission.index();
-        if index.mutating.is_empty() || is_exempt(request.kind) {
+        // Most kinds have no such webhook, and need no copy of their object.
+        let is_asked = |hook: &Webhook| {
+            let wants = self.hook_wants(hook, request, object, old);
+            !matches!(wants, Ok(None))
+        };
+        if is_exempt(request.kind) || !index.mutating.iter().any(|hook| is_asked(hook)) {
             return Ok(None);
         }
         let mut working = Working {
@@ -205,6 +210,11 @@ impl Core {
             let Some(told) = self.hook_wants(hook, request, object, old)? else {
                 continue;
             };
+            // A webhook that is not asked needs no copy, unless it wants another version.
+            let is_same = told.version == request.kind.version;
+            if is_same && !self.conditions_hold(hook, request, &told, object, old)? {
+                continue;
+            }
             let mut view = Working {
                 kind: request.kind.clone(),
                 object: object.cloned(),
@@ -213,7 +223,9 @@ impl Core {
             view.become_version(self, &told, request.subresource)
                 .await?;
             let Working { kind, object, old } = view;
-            if self.conditions_hold(hook, request, &kind, object.as_ref(), old.as_ref())? {
+            if is_same
+                || self.conditions_hold(hook, request, &kind, object.as_ref(), old.as_ref())?
+            {
                 asked.push(Asked {
                     hook,
                     kind,

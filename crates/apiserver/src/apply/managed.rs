@@ -112,6 +112,25 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Managed(pub(super) BTreeMap<String, Entry>);
 
+/// Whether two lists of managed fields, as they lie in objects, differ in their times at most.
+pub(super) fn is_same_but_for_times(one: &Value, other: &Value) -> bool {
+    let (Value::Array(ones), Value::Array(others)) = (one, other) else {
+        return one == other;
+    };
+    let untimed =
+        |entry: &'_ Map<String, Value>| entry.len() - usize::from(entry.contains_key("time"));
+    ones.len() == others.len()
+        && ones.iter().zip(others).all(|two| match two {
+            (Value::Object(one), Value::Object(other)) => {
+                untimed(one) == untimed(other)
+                    && one
+                        .iter()
+                        .all(|(name, value)| name == "time" || other.get(name) == Some(value))
+            }
+            (one, other) => one == other,
+        })
+}
+
 /// Why managed fields cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ManagedFieldsError {

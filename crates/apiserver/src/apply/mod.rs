@@ -181,20 +181,14 @@ pub fn track_update(
 /// [`apply`] and [`track_update`] do this themselves; a caller that alters the object afterwards,
 /// by defaults say, does it again.
 pub fn keep_times_if_unchanged(live: &Value, new: &mut Value) {
-    let fields = |object: &Value| object.pointer("/metadata/managedFields").cloned();
-    let (Some(before), Some(mut after)) = (fields(live), fields(new)) else {
+    let fields = "/metadata/managedFields";
+    let (Some(before), Some(after)) = (live.pointer(fields), new.pointer(fields)) else {
         return;
     };
-    let mut untimed = before.clone();
-    for list in [&mut untimed, &mut after] {
-        let entries = list.as_array_mut().into_iter().flatten();
-        for entry in entries.filter_map(Value::as_object_mut) {
-            entry.remove("time");
-        }
-    }
-    if untimed != after {
+    if !managed::is_same_but_for_times(before, after) {
         return;
     }
+    let before = before.clone();
     let Some(place) = new.pointer_mut("/metadata/managedFields") else {
         return;
     };

@@ -102,7 +102,9 @@ impl<'a> Rules<'a> {
             entry.time = time;
         }
         let new = match before {
-            Some(last) if !last.set.is_empty() => self.prune(&merged, applied, &managed, &last)?,
+            Some(last) if self.may_drop(&last, &managed, &key) => {
+                self.prune(&merged, applied, &managed, &last)?
+            }
             _ => merged,
         };
 
@@ -114,6 +116,20 @@ impl<'a> Rules<'a> {
         hand_over(&comparisons, &contested, &mut managed, Some(&key));
         let new = (!same(live, &new)).then_some(new);
         Ok((new, managed))
+    }
+
+    /// Whether there may be something that the applier stated last time and does not state now.
+    /// Mostly it states the same fields again; if then nobody speaks of another version, there is
+    /// nothing to look for.
+    fn may_drop(&self, last: &Entry, managed: &Managed, own: &str) -> bool {
+        let is_here = |entry: &Entry| entry.api_version == self.api_version;
+        let is_stated = |own: &Entry| last.set.difference(&own.set).is_empty();
+        let is_stated_again = || {
+            is_here(last)
+                && managed.0.values().all(is_here)
+                && managed.0.get(own).is_some_and(is_stated)
+        };
+        !last.set.is_empty() && !is_stated_again()
     }
 
     /// A kind that no longer has a version cannot say what its fields were.

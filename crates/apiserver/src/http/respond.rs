@@ -143,7 +143,8 @@ pub(crate) fn value(code: StatusCode, value: &Value, yaml: bool) -> Response<Bod
         let text = serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string());
         return with_type(code, "application/yaml", text.into());
     }
-    with_type(code, "application/json", value.to_string().into())
+    let text = serde_json::to_vec(value).unwrap_or_else(|_| value.to_string().into());
+    with_type(code, "application/json", text.into())
 }
 
 /// Bytes of a known type.

@@ -37,6 +37,8 @@ enum Source {
 #[derive(Debug)]
 struct Read {
     schema: Arc<Schema>,
+    /// Whether there are objects within its objects.
+    embeds: bool,
     fault: Option<String>,
 }
 
@@ -90,6 +92,11 @@ impl Shape {
         &self.known().schema
     }
 
+    /// Whether there are objects within its objects.
+    pub(crate) fn embeds(&self) -> bool {
+        self.known().embeds
+    }
+
     /// The schema for one use that leaves nothing behind.
     pub(crate) fn glance(&self) -> Arc<Schema> {
         match self.schema.get() {
@@ -101,7 +108,7 @@ impl Shape {
     /// The schema, ready to judge objects. One that cannot be used refuses them all.
     pub fn validator(&self) -> &Validator {
         self.validator.get_or_init(|| {
-            let Read { schema, fault } = self.known();
+            let Read { schema, fault, .. } = self.known();
             let made = match fault {
                 None => Validator::new(schema.clone()).map_err(|error| error.to_string()),
                 Some(fault) => Err(fault.clone()),
@@ -122,6 +129,7 @@ impl Shape {
     fn known(&self) -> &Read {
         self.schema.get_or_init(|| match self.read() {
             Ok(schema) => Read {
+                embeds: schema.embeds(),
                 schema: Arc::new(schema),
                 fault: None,
             },
@@ -131,6 +139,7 @@ impl Shape {
                     preserve_unknown_fields: true,
                     ..Schema::default()
                 }),
+                embeds: false,
                 fault: Some(error.to_string()),
             },
         })

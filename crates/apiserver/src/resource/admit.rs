@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Address, FieldValidation, Part, WriteOptions, hook, metadata, scale, typed};
+use super::{Address, FieldValidation, Part, WriteOptions, embedded, hook, metadata, scale, typed};
 use crate::admission::Notes;
 use crate::apply;
 use crate::codec;
@@ -73,7 +73,9 @@ pub(super) fn check_envelope(
 
 /// What a typed decoder would not read in an object, in its words.
 pub(super) fn misread(kind: &Kind, object: &Value) -> Option<String> {
-    metadata::misread(kind, object).or_else(|| typed::misread(kind, object))
+    metadata::misread(kind, object)
+        .or_else(|| embedded::misread(kind, object))
+        .or_else(|| typed::misread(kind, object))
 }
 
 /// Why an object of another kind or version is not for the address of a typed one.
@@ -215,6 +217,7 @@ fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<St
     let mut complaints = options.complaints.clone();
     let mut unknown = metadata::prune(object);
     let mut of_schema = schema::prune(kind.schema(), object);
+    of_schema.extend(embedded::prune(kind, object));
     of_schema.sort();
     unknown.extend(of_schema);
     complaints.extend(

@@ -54,12 +54,16 @@ impl Core {
             ));
         }
         admit::check_namespace(self, kind, namespace, meta::name(&body))?;
-        let (body, warnings) = self
+        let (mut body, warnings) = self
             .propose(kind, namespace, body, options, untracked)
             .await?;
         let mut attempt = 0;
         loop {
-            let mut object = body.clone();
+            // Only a name that is drawn can be drawn again.
+            let mut object = match meta::name(&body).is_empty() {
+                true => body.clone(),
+                false => std::mem::take(&mut body),
+            };
             let generated = begin(kind, &mut object);
             if kind.status {
                 meta::as_map(&mut object).remove("status");

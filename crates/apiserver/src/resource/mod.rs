@@ -8,6 +8,7 @@ mod admit;
 mod counted;
 mod create;
 mod delete;
+mod embedded;
 mod hook;
 mod install;
 mod metadata;

@@ -51,6 +51,12 @@ impl Schema {
         }
     }
 
+    /// Whether there are whole objects at or below this node.
+    pub(crate) fn embeds(&self) -> bool {
+        let below = self.properties.values().chain(self.map_value());
+        self.embedded_resource || below.chain(self.element()).any(Self::embeds)
+    }
+
     /// Whether the object at this node is replaced whole.
     pub fn is_atomic_map(&self) -> bool {
         self.map_type.as_deref() == Some("atomic")

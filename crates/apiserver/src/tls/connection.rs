@@ -8,6 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
+use futures::StreamExt as _;
+use futures::future::select;
+use futures::stream::FuturesUnordered;
 use http::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -52,10 +55,17 @@ where
     let connection = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(counted));
     let mut connection = std::pin::pin!(connection);
+    let ends = select(
+        Box::pin(closing.closed()),
+        Box::pin(idle(busy.subscribe(), limits.idle_time)),
+    );
+    // A connection is polled for every event that it is told, and those who wait for its end only
+    // when they are woken themselves.
+    let mut ends: FuturesUnordered<_> = [ends].into_iter().collect();
     tokio::select! {
+        biased;
         ended = connection.as_mut() => return ended,
-        () = closing.closed() => {}
-        () = idle(busy.subscribe(), limits.idle_time) => {}
+        _ = ends.next() => {}
     }
     connection.as_mut().graceful_shutdown();
     // What is being answered may finish; who only stays is cut.

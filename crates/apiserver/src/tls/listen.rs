@@ -11,6 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::connection::{self, Failure};
 use super::pki::{Pki, PkiError};
+use super::socket::Socket;
 use super::trust::Trust;
 use crate::ApiServer;
 use crate::auth::authenticate::Peer;
@@ -151,7 +152,7 @@ async fn accept(
     let limits = server.limits();
     stream.set_nodelay(true)?;
     let address = stream.peer_addr().ok().map(|address| address.ip());
-    let handshake = acceptor.tls.accept(stream);
+    let handshake = acceptor.tls.accept(Socket(stream));
     let stream = tokio::time::timeout(limits.handshake_time, handshake).await??;
     let (_, session) = stream.get_ref();
     let peer = Peer {

@@ -5,6 +5,7 @@ mod files;
 mod listen;
 mod pki;
 mod serving;
+mod socket;
 mod trust;
 
 pub use files::FileError;

@@ -14,9 +14,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use machinist_store::{Entry, Event, Revision, Watch, WatchError};
+use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, Sleep};
 
 use crate::core::{Closing, Core};
@@ -93,7 +97,7 @@ pub(crate) fn start(
         timer: Box::pin(tokio::time::sleep_until(next_time(bookmarks, deadline))),
         bookmarks,
         closing: call.closing.clone(),
-        changes,
+        changes: [changed(changes)].into_iter().collect(),
         open: Open::new(core.clone()),
         initial,
         pending,
@@ -199,6 +203,14 @@ impl Drop for Open {
     }
 }
 
+/// The changes of the registry, or none when it is gone.
+type Changes = Option<Receiver<u64>>;
+
+/// Resolves with the next change.
+fn changed(mut changes: Receiver<u64>) -> BoxFuture<'static, Changes> {
+    Box::pin(async move { changes.changed().await.is_ok().then_some(changes) })
+}
+
 struct Stream {
     /// Absent when the watch has ended and only what is pending is left.
     watch: Option<Watch>,
@@ -215,8 +227,9 @@ struct Stream {
     /// The way by which the call came.
     closing: Option<Closing>,
     /// The changes of the registry, and nudges: a watch ends with its kind, its listener and its
-    /// server. It waits for all of these in one place, since it is woken for every write.
-    changes: tokio::sync::watch::Receiver<u64>,
+    /// server. It waits for all of these in one place, which is looked at when it is woken itself
+    /// and not for every event.
+    changes: FuturesUnordered<BoxFuture<'static, Changes>>,
     open: Open,
 }
 
@@ -270,14 +283,16 @@ impl Stream {
             let watch = self.watch.as_mut()?;
             tokio::select! {
                 biased;
-                changed = self.changes.changed() => {
+                Some(changes) = self.changes.next() => {
+                    let is_gone = changes.is_none();
+                    self.changes.extend(changes.map(changed));
                     let closing = self.closing.as_ref().is_some_and(Closing::is_closed);
                     if closing || self.open.0.is_stopped() {
                         self.watch = None;
                         continue;
                     }
                     // What was written before the end of the kind is still told.
-                    let ended = changed.is_err() || !self.writer.is_served(&self.open.0);
+                    let ended = is_gone || !self.writer.is_served(&self.open.0);
                     if ended {
                         let mut last = Vec::new();
                         while let Ok(Some(event)) = watch.try_next() {

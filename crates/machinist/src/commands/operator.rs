@@ -42,6 +42,8 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     if flags.install_crds {
         install_crds(&client, flags.definitions, &webhook).await?;
     }
+    let pointed = (webhook.place.clone(), webhook.authority.clone());
+    let keeping = tokio::spawn(webhook::keep(client.clone(), Some(pointed)));
     let metrics = Metrics::default();
     let readiness = Readiness::default();
     let engine_is_ready = (!flags.webhook.webhooks_only).then(|| readiness.clone());
@@ -49,8 +51,9 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     tracing::info!(cluster = %url, "operator started");
     if flags.webhook.webhooks_only {
         interrupted().await;
-        health.abort();
-        webhook.task.abort();
+        for task in [health, keeping, webhook.task] {
+            task.abort();
+        }
         return Ok(());
     }
     let engine = Engine {
@@ -61,8 +64,9 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         readiness,
     };
     let outcome = engine.run(interrupted()).await;
-    health.abort();
-    webhook.task.abort();
+    for task in [health, keeping, webhook.task] {
+        task.abort();
+    }
     outcome.map_err(|e| failure::refused("the engine ended", e))
 }
 

@@ -1,17 +1,22 @@
 //! Telling an API server where the webhooks are and whom to trust.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, pin::pin};
 
+use futures::StreamExt;
 use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
 use k8s_openapi::{
     ByteString, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client, Resource, ResourceExt,
-    api::{Patch, PatchParams},
+    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
+    core::PartialObjectMeta,
+    runtime::{WatchStreamExt, watcher},
 };
-use machinist_api::{crds, names::CONVERSION_PATH};
-use serde_json::json;
+use machinist_api::{
+    convert::CONVERTIBLE_KINDS, crds::serve_every_version, names::CONVERSION_PATH, vitistack::GROUP,
+};
+use serde_json::{Value, json};
 
 use super::configuration::{self, Place};
 use crate::failure::{self, Outcome};
@@ -26,39 +31,99 @@ pub(crate) async fn configure_embedded(client: &Client) -> Outcome {
 
 /// Points the installed CRDs and our configuration of admission webhooks to the webhooks.
 pub(crate) async fn install(client: &Client, place: &Place, authority: &str) -> Outcome {
-    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    for crd in crds()
-        .into_iter()
-        .filter(|crd| crd.spec.conversion.is_some())
-    {
-        let name = crd.name_any();
-        let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": {
-            "caBundle": ByteString(authority.as_bytes().to_vec()),
-            "service": place.service(CONVERSION_PATH),
-            "url": place.url(CONVERSION_PATH),
-        }}}}});
-        let params = PatchParams::default();
-        match definitions
-            .patch(&name, &params, &Patch::Merge(&patch))
+    let config = client_config(place, authority);
+    for name in converted() {
+        make_whole(client, &name, Some(&config))
             .await
-        {
-            Ok(_) => {}
-            Err(kube::Error::Api(status)) if status.code == 404 => {
-                tracing::debug!(crd = name, "is not installed");
-            }
-            Err(e) => {
-                return Err(failure::refused(
-                    format!("could not point {name} to its webhook"),
-                    e,
-                ));
-            }
-        }
+            .map_err(|e| failure::refused(format!("could not point {name} to its webhook"), e))?;
     }
     configure_admission(client, place, Some(authority)).await
 }
 
-/// A CRD that says where its webhook is, if it has one.
+/// Keeps both versions served for as long as this program converts: whoever applies the shipped
+/// definitions again takes the second one back. It ends only when it is dropped.
+pub(crate) async fn keep(client: Client, webhook: Option<(Place, String)>) {
+    let config = webhook.map(|(place, authority)| client_config(&place, &authority));
+    let names: Vec<String> = converted().collect();
+    let definitions: Api<PartialObjectMeta<CustomResourceDefinition>> = Api::all(client.clone());
+    let changes = watcher(definitions, watcher::Config::default())
+        .default_backoff()
+        .applied_objects();
+    let mut changes = pin!(changes);
+    while let Some(change) = changes.next().await {
+        let name = match change {
+            Ok(definition) => definition.name_any(),
+            Err(error) => {
+                tracing::warn!(%error, "definitions cannot be watched");
+                continue;
+            }
+        };
+        if names.contains(&name)
+            && let Err(error) = make_whole(&client, &name, config.as_ref()).await
+        {
+            tracing::warn!(crd = name, %error, "could not serve every version");
+        }
+    }
+}
+
+/// Names of the definitions that have two versions.
+fn converted() -> impl Iterator<Item = String> {
+    let plurals = CONVERTIBLE_KINDS.iter().map(|kind| kind.to_lowercase());
+    plurals.map(|kind| format!("{kind}s.{GROUP}"))
+}
+
+/// How a server reaches the conversion webhook, with everything that it would fill in.
+fn client_config(place: &Place, authority: &str) -> Value {
+    let authority = ByteString(authority.as_bytes().to_vec());
+    match (place.url(CONVERSION_PATH), place.service(CONVERSION_PATH)) {
+        (Some(url), _) => json!({"caBundle": authority, "url": url}),
+        (None, service) => {
+            let mut config = json!({"caBundle": authority, "service": service});
+            config["service"]["port"] = 443.into();
+            config
+        }
+    }
+}
+
+/// Makes an installed definition whole: where its webhook is, and every version served.
+async fn make_whole(
+    client: &Client,
+    name: &str,
+    config: Option<&Value>,
+) -> Result<(), kube::Error> {
+    let resource = ApiResource::erase::<CustomResourceDefinition>(&());
+    let definitions: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let params = PostParams {
+        field_manager: Some(MANAGER.to_owned()),
+        dry_run: false,
+    };
+    loop {
+        let Some(mut definition) = definitions.get_opt(name).await? else {
+            tracing::debug!(crd = name, "is not installed");
+            return Ok(());
+        };
+        let before = definition.data.clone();
+        let spec = &mut definition.data["spec"];
+        if let Some(config) = config {
+            spec["conversion"]["webhook"]["clientConfig"] = config.clone();
+        }
+        for version in spec["versions"].as_array_mut().into_iter().flatten() {
+            version["served"] = true.into();
+        }
+        if definition.data == before {
+            return Ok(());
+        }
+        match definitions.replace(name, &params, &definition).await {
+            // Somebody else wrote first; what they wrote counts too.
+            Err(kube::Error::Api(status)) if status.code == 409 => {}
+            written => return written.map(drop),
+        }
+    }
+}
+
+/// A CRD that says where its webhook is, if it has one, and serves every version.
 pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority: &str) {
+    serve_every_version(crd);
     let webhook = crd
         .spec
         .conversion

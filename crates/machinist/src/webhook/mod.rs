@@ -22,7 +22,7 @@ use machinist_apiserver::{
 use serde_json::Value;
 
 pub(crate) use configuration::Place;
-pub(crate) use install::{configure_embedded, install, point};
+pub(crate) use install::{configure_embedded, install, keep, point};
 pub(crate) use serve::serve;
 
 /// Answers a review that was posted to a path; an error is a sentence.

@@ -72,6 +72,22 @@ pub(super) async fn open(door: &Door, count: usize) -> Result<Vec<Events>> {
     Ok(watchers)
 }
 
+/// When the last of the watchers has its event.
+fn all_arrive(watchers: &mut [Events]) -> Result<Instant> {
+    let mut buffer = vec![0; PIECE];
+    // In any order: the last one to arrive is waited for in the end.
+    for watcher in &mut *watchers {
+        watcher.arrive(&mut buffer)?;
+    }
+    let mut last = Instant::now();
+    for watcher in watchers {
+        if !watcher.finish(&mut buffer)? {
+            last = Instant::now();
+        }
+    }
+    Ok(last)
+}
+
 async fn fan_out(server: &mut Server, round: u32) -> Result<Round> {
     let mut watchers = open(&server.door, WATCHERS).await?;
     let mut writer = server.door.connect().await?;
@@ -84,13 +100,9 @@ async fn fan_out(server: &mut Server, round: u32) -> Result<Round> {
         let path = machine::path(&name(write));
         let body = format!(r#"{{"metadata":{{"annotations":{{"round":"{round}"}}}}}}"#);
         let began = Instant::now();
-        // In any order: the last one to arrive is waited for in the end.
         let arriving = tokio::task::spawn_blocking(move || {
-            let mut buffer = vec![0; PIECE];
-            for watcher in &mut watchers {
-                watcher.next(&mut buffer)?;
-            }
-            anyhow::Ok((watchers, Instant::now()))
+            let last = all_arrive(&mut watchers)?;
+            anyhow::Ok((watchers, last))
         });
         writer.count("PATCH", &path, body.as_bytes()).await?;
         let (back, last) = arriving.await.context("the watchers were lost")??;

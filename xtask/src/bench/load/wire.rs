@@ -151,7 +151,13 @@ impl Connection {
         tcp.set_nonblocking(false)
             .and_then(|()| tcp.set_read_timeout(Some(PATIENCE)))
             .context("a connection cannot be blocking")?;
-        Ok(Events { tcp, tls, last: 0 })
+        Ok(Events {
+            tcp,
+            tls,
+            last: 0,
+            sealed: Vec::with_capacity(PIECE / 8),
+            size: 0,
+        })
     }
 
     async fn send(&mut self, method: &str, path: &str, body: &[u8]) -> Result<()> {
@@ -229,27 +235,67 @@ impl Connection {
 }
 
 /// The events of a watch, of which only the number matters. They are waited for without a runtime:
-/// a thread that reads one watch after the other needs one call of the system for each event.
+/// a thread that takes one watch after the other needs one call of the system for each event.
+///
+/// An event has been delivered when its bytes are here. What they say is looked at later, when
+/// nobody is measured: watchers live on other machines, and take no processor from a server.
 pub(super) struct Events {
     tcp: std::net::TcpStream,
     tls: ClientConnection,
     /// The last byte that was seen.
     last: u8,
+    /// What has come and was not looked at.
+    sealed: Vec<u8>,
+    /// How many bytes the last event took on the wire.
+    size: usize,
 }
 
+/// Events of one kind differ in size by the digits of their numbers.
+const DIGITS: usize = 16;
+
 impl Events {
-    /// Waits until one event has come.
-    pub(super) fn next(&mut self, buffer: &mut [u8]) -> Result<()> {
-        loop {
-            let mut stream = rustls::Stream::new(&mut self.tls, &mut self.tcp);
-            let size = stream.read(buffer).context("an event did not arrive")?;
+    /// Waits until the bytes of one event are here, as far as the size of the last one tells.
+    pub(super) fn arrive(&mut self, buffer: &mut [u8]) -> Result<()> {
+        while self.sealed.len() + DIGITS < self.size.max(DIGITS + 1) {
+            let size = self.tcp.read(buffer).context("an event did not arrive")?;
             if size == 0 {
                 bail!("the watch ended");
             }
-            if self.seen(&buffer[..size]) {
-                return Ok(());
+            self.sealed.extend_from_slice(&buffer[..size]);
+        }
+        Ok(())
+    }
+
+    /// Looks at what has come, and waits for the rest of the event when something is missing;
+    /// says whether it was all there.
+    pub(super) fn finish(&mut self, buffer: &mut [u8]) -> Result<bool> {
+        let mut taken = 0;
+        let mut was_here = true;
+        while !self.open(buffer, &mut taken)? {
+            was_here = false;
+            self.size = 0;
+            self.arrive(buffer)?;
+        }
+        self.size = taken;
+        Ok(was_here)
+    }
+
+    /// Takes the seal off what has come; says whether an event ended.
+    fn open(&mut self, buffer: &mut [u8], taken: &mut usize) -> Result<bool> {
+        let sealed = std::mem::take(&mut self.sealed);
+        let mut ended = false;
+        let mut left = sealed.as_slice();
+        while !left.is_empty() {
+            *taken += self.tls.read_tls(&mut left).context("no TLS")?;
+            let state = self.tls.process_new_packets().context("no TLS")?;
+            let mut size = state.plaintext_bytes_to_read();
+            while size > 0 {
+                let now = self.tls.reader().read(buffer).context("no TLS")?;
+                ended |= self.seen(&buffer[..now]);
+                size -= now;
             }
         }
+        Ok(ended)
     }
 
     /// An event is a line of JSON, which ends in a brace; no other line does.

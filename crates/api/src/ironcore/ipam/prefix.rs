@@ -127,12 +127,14 @@ pub(super) const ADDRESSES: &[Rule] = &[
         "!has(self.ipFamily) || !has(self.prefix) || !isCIDR(self.prefix) \
          || cidr(self.prefix).ip().family() == (self.ipFamily == 'IPv4' ? 4 : 6)",
         "prefix must be of the family that ipFamily names",
-    ),
+    )
+    .about(".prefix", "self.prefix"),
     Rule::new(
         "!has(self.prefixLength) || !has(self.ipFamily) || self.ipFamily == 'IPv6' \
          || self.prefixLength <= 32",
         "prefixLength must be at most 32 with IPv4",
-    ),
+    )
+    .at(".prefixLength"),
 ];
 
 fn rules(schema: &mut Schema) {
@@ -154,7 +156,8 @@ fn rules(schema: &mut Schema) {
             "!has(self.prefix) || !has(self.prefixLength) || !isCIDR(self.prefix) \
              || cidr(self.prefix).prefixLength() == self.prefixLength",
             "prefixLength must be the length of prefix where both are given",
-        ),
+        )
+        .at(".prefixLength"),
     ];
     add_rules(schema, ADDRESSES);
     add_rules(schema, RULES);

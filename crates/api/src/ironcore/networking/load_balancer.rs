@@ -125,7 +125,8 @@ fn port(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.endPort) || self.endPort >= self.port",
         "endPort must not be below port",
-    )];
+    )
+    .at(".endPort")];
     add_rules(schema, RULES);
 }
 

@@ -147,12 +147,14 @@ fn single_address(schema: &mut Schema) {
             "!has(self.prefix) || !isCIDR(self.prefix) || cidr(self.prefix).prefixLength() \
              == (cidr(self.prefix).ip().family() == 4 ? 32 : 128)",
             "prefix must be a single address, such as 10.0.0.7/32",
-        ),
+        )
+        .about(".prefix", "self.prefix"),
         Rule::new(
             "!has(self.prefixLength) || self.prefixLength == 128 \
              || (self.prefixLength == 32 && (!has(self.ipFamily) || self.ipFamily == 'IPv4'))",
             "prefixLength must be that of a single address: 32 with IPv4, 128 with IPv6",
-        ),
+        )
+        .at(".prefixLength"),
     ];
     schema.remove("x-kubernetes-validations");
     add_rules(schema, RULES);

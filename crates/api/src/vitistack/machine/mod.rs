@@ -57,6 +57,7 @@ use crate::vitistack::metadata_name;
     validation = metadata_name(),
     validation = rules::kept("providerConfig", "names the platform that the machine was made on"),
     validation = rules::kept("providerRef", "names the provider that the machine was made on"),
+    validation = rules::kept("provider", "names the provider that the machine was made on"),
     validation = rules::kept("os", "says what the machine was made from"),
     validation = rules::kept("operatingSystem", "says what the machine was made from"),
     validation = rules::kept("boot", "says how the machine was made to start"),

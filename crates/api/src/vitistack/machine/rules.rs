@@ -24,6 +24,7 @@ pub(super) fn kept(field: &str, why: &str) -> kube::core::Rule {
     .message(kube::core::Message::Message(format!(
         "spec.{field} {why}, and cannot be changed once that exists; put it back, or delete the Machine and create it anew"
     )))
+    .field_path(format!(".spec.{field}"))
 }
 
 /// One concept, one form.
@@ -40,7 +41,7 @@ const ONE_FORM: &[Rule] = &[
         "!(has(self.provider) && has(self.providerConfig) && has(self.providerConfig.name)) \
          || self.provider == self.providerConfig.name",
         "spec.provider and spec.providerConfig.name name two providers; keep one of them, or make them agree",
-    ),
+    ).about(".provider", "self.provider"),
     Rule::new(
         "!(has(self.instanceType) && has(self.machineClass))",
         "spec.instanceType and spec.machineClass say the same thing in two forms; keep one of them",
@@ -164,11 +165,13 @@ pub(super) fn provider_ref(schema: &mut Schema) {
         Rule::new(
             "!has(self.kind) || self.kind == 'MachineProvider'",
             "spec.providerRef.kind must be MachineProvider, or be left out",
-        ),
+        )
+        .about(".kind", "self.kind"),
         Rule::new(
             "!has(self.apiVersion) || self.apiVersion.startsWith('vitistack.io/')",
             "spec.providerRef.apiVersion must be vitistack.io/v1alpha1, or be left out",
-        ),
+        )
+        .about(".apiVersion", "self.apiVersion"),
     ];
     add_rules(schema, RULES);
 }
@@ -206,6 +209,7 @@ pub(super) fn firmware(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.secureBoot) || !self.secureBoot || !has(self.type) || self.type == 'uefi'",
         "spec.boot.firmware.secureBoot needs firmware of type uefi",
-    )];
+    )
+    .about(".secureBoot", "self.type")];
     add_rules(schema, RULES);
 }

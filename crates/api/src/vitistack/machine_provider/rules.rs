@@ -86,7 +86,7 @@ const PLATFORM: &[Rule] = &[
         "!((has(self.type) && self.type == 'aws') || (has(self.providerType) && self.providerType == 'aws')) \
          || !has(self.region) || self.region.matches('^[a-z]{2}(-[a-z]+)+-[0-9]$')",
         "spec.region must be an AWS region, such as us-west-2",
-    ),
+    ).about(".region", "self.region"),
     Rule::new(
         "!has(self.type) || self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
          && 'resourceGroup' in self.config.customSettings \
@@ -109,18 +109,18 @@ const PLATFORM: &[Rule] = &[
         "!has(self.type) || self.type != 'gcp' || !has(self.availabilityZones) \
          || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.availabilityZones of a gcp provider must be zones, such as us-central1-a",
-    ),
+    ).about(".availabilityZones", "self.availabilityZones.join(', ')"),
     Rule::new(
         "!has(self.providerType) || self.providerType != 'gcp' || !has(self.zones) \
          || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.zones of a gcp provider must be zones, such as us-central1-a",
-    ),
+    ).about(".zones", "self.zones.join(', ')"),
     Rule::new(
         "!has(self.type) || self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
          || !('zone' in self.config.customSettings) \
          || self.config.customSettings['zone'].matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$')",
         "spec.config.customSettings.zone of a gcp provider must be a zone, such as us-central1-a",
-    ),
+    ).about(".config.customSettings", "self.config.customSettings['zone']"),
     Rule::new(
         "!has(self.type) || self.type != 'vsphere' || (has(self.config) && has(self.config.customSettings) \
          && 'datacenter' in self.config.customSettings \
@@ -164,7 +164,7 @@ pub(super) fn authentication(schema: &mut Schema) {
              || (self.type in ['credentials', 'token'] && (has(self.credentialsRef) || has(self.parameters))) \
              || self.type in ['instanceProfile', 'managedIdentity']",
             "spec.authentication.type names a method that is not given beside it",
-        ),
+        ).about(".type", "self.type"),
     ];
     add_rules(schema, RULES);
 }
@@ -205,9 +205,7 @@ pub(super) fn endpoint(schema: &mut Schema) {
 
 /// Rules over a range that may be asked for.
 pub(super) fn offered_range(schema: &mut Schema) {
-    const RULES: &[Rule] = &[Rule::new(
-        "self.min <= self.max",
-        "min must not be larger than max",
-    )];
+    const RULES: &[Rule] =
+        &[Rule::new("self.min <= self.max", "min must not be larger than max").at(".min")];
     add_rules(schema, RULES);
 }

@@ -29,13 +29,13 @@ pub(super) fn spec(schema: &mut Schema) {
             "!has(self.dhcp) || !has(self.ipam) || !has(self.ipam.type) || self.ipam.type in ['kea', 'dhcp'] \
              || (has(self.dhcp.enabled) && !self.dhcp.enabled)",
             "spec.dhcp needs a spec.ipam.type of kea or dhcp",
-        ),
+        ).about(".ipam.type", "self.ipam.type"),
         Rule::new(
             "!has(self.ipam) || !has(self.ipam.subnet) || !isCIDR(self.ipam.subnet) || !has(self.dhcp) \
              || ((!has(self.dhcp.poolStart) || !isIP(self.dhcp.poolStart) || cidr(self.ipam.subnet).containsIP(self.dhcp.poolStart)) \
              && (!has(self.dhcp.poolEnd) || !isIP(self.dhcp.poolEnd) || cidr(self.ipam.subnet).containsIP(self.dhcp.poolEnd)))",
             "spec.dhcp.poolStart and spec.dhcp.poolEnd must be addresses in spec.ipam.subnet",
-        ),
+        ).about(".dhcp.poolStart", "self.dhcp.poolStart + ' and ' + self.dhcp.poolEnd"),
     ];
     add_rules(schema, RULES);
 }
@@ -47,13 +47,13 @@ pub(super) fn ipam(schema: &mut Schema) {
             "!has(self.subnet) || !has(self.gateway) || !isCIDR(self.subnet) || !isIP(self.gateway) \
              || cidr(self.subnet).containsIP(self.gateway)",
             "spec.ipam.gateway must be an address in spec.ipam.subnet",
-        ),
+        ).about(".gateway", "self.gateway"),
         Rule::new(
             "!has(self.subnet) || !isCIDR(self.subnet) || !has(self.dhcp) \
              || ((!has(self.dhcp.poolStart) || !isIP(self.dhcp.poolStart) || cidr(self.subnet).containsIP(self.dhcp.poolStart)) \
              && (!has(self.dhcp.poolEnd) || !isIP(self.dhcp.poolEnd) || cidr(self.subnet).containsIP(self.dhcp.poolEnd)))",
             "spec.ipam.dhcp.poolStart and spec.ipam.dhcp.poolEnd must be addresses in spec.ipam.subnet",
-        ),
+        ).about(".dhcp.poolStart", "self.dhcp.poolStart + ' and ' + self.dhcp.poolEnd"),
     ];
     add_rules(schema, RULES);
 }

@@ -93,7 +93,7 @@ fn range(schema: &mut Schema) {
         Rule::new(
             "!isCIDR(self.ipv4CIDR) || !isIP(self.ipv4Gateway) || cidr(self.ipv4CIDR).containsIP(self.ipv4Gateway)",
             "spec.ipAllocation.static.ipv4Gateway must be an address in spec.ipAllocation.static.ipv4CIDR",
-        ),
+        ).about(".ipv4Gateway", "self.ipv4Gateway"),
         Rule::new(
             "!isCIDR(self.ipv4CIDR) \
              || ((!has(self.ipv4RangeStart) || !isIP(self.ipv4RangeStart) || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeStart)) \

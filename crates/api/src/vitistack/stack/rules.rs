@@ -34,7 +34,8 @@ pub(super) fn machine_quota(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.total) || !has(self.perProvider) || self.perProvider <= self.total",
         "spec.quotas.machines.perProvider must not be larger than spec.quotas.machines.total",
-    )];
+    )
+    .at(".perProvider")];
     add_rules(schema, RULES);
 }
 
@@ -44,6 +45,6 @@ pub(super) fn storage_quota(schema: &mut Schema) {
         "!has(self.total) || !has(self.perMachine) || !isQuantity(self.total) || !isQuantity(self.perMachine) \
          || quantity(self.perMachine).compareTo(quantity(self.total)) <= 0",
         "spec.quotas.storage.perMachine must not be larger than spec.quotas.storage.total",
-    )];
+    ).about(".perMachine", "self.perMachine")];
     add_rules(schema, RULES);
 }

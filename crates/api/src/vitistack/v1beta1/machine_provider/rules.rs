@@ -15,7 +15,7 @@ pub(super) fn provider_spec(schema: &mut Schema) {
         Rule::new(
             "self.type != 'aws' || !has(self.region) || self.region.matches('^[a-z]{2}(-[a-z]+)+-[0-9]$')",
             "spec.region must be an AWS region, such as us-west-2",
-        ),
+        ).about(".region", "self.region"),
         Rule::required(
             ".region",
             "has(self.region) || has(self.endpoint) || (has(self.authentication) && has(self.authentication.credentials))",
@@ -47,7 +47,8 @@ const PLATFORM: &[Rule] = &[
         "self.type != 'gcp' || !has(self.zones) \
          || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.zones of a gcp provider must be zones, such as us-central1-a",
-    ),
+    )
+    .about(".zones", "self.zones.join(', ')"),
     Rule::new(
         "self.type != 'vsphere' || (has(self.parameters) && 'datacenter' in self.parameters \
          && self.parameters['datacenter'] != '')",
