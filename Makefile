@@ -69,7 +69,8 @@ bench: ## Measure start-up, load and memory beside kube-apiserver, and overhead 
 
 .PHONY: faults
 faults: ## Print the fault table: every fault at every call of every scenario, with its verdict
-	@MACHINIST_FAULTS_ALL=1 cargo test --release -p machinist --locked --test engine every_fault_at_every_call -- --nocapture
+	@scripts/setup.sh moto
+	@$(PEERS); MACHINIST_FAULTS_ALL=1 cargo test --release -p machinist --locked --test engine --test aws every_fault_at_every_call -- --nocapture
 
 SOAK_SEEDS ?= 100000
 

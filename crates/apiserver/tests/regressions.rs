@@ -253,3 +253,30 @@ async fn documents_that_the_go_types_can_hold() {
         })
     );
 }
+
+#[tokio::test]
+async fn the_metadata_of_an_embedded_object_is_read_like_any_other() {
+    let server = server().await;
+    let template = json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true});
+    let add = json!([{"op": "add", "path": "/properties/template", "value": template}]);
+    change_schema(&server, add).await;
+    let mut object = widget("a");
+    let metadata = json!({"name": "p", "extra": 1});
+    object["spec"]["template"] =
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"kept": 1}});
+    let line = format!("POST {WIDGETS}?fieldValidation=Warn");
+    let response = send(&server, request(&line, Some(&object))).await;
+    let warning = response.headers()["warning"].to_str().unwrap().to_owned();
+    assert_eq!(
+        warning,
+        "299 - \"unknown field \\\"spec.template.metadata.extra\\\"\""
+    );
+    let (code, made) = answer(response).await;
+    assert_eq!(code, 201, "{made}");
+    assert_eq!(made["spec"]["template"]["metadata"], json!({"name": "p"}));
+    assert_eq!(made["spec"]["template"]["spec"], json!({"kept": 1}));
+    object["metadata"]["name"] = "b".into();
+    object["spec"]["template"]["metadata"] = json!({"name": 5});
+    let (code, refused) = call(&server, &format!("POST {WIDGETS}"), Some(&object)).await;
+    assert_eq!(code, 400, "{refused}");
+}
