@@ -12,6 +12,11 @@ mod leases;
 mod lifecycle;
 mod simulation;
 #[path = "../support/mod.rs"]
+#[allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed assumption is a failed test"
+)]
 mod support;
 mod world;
 
