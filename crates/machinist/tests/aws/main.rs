@@ -10,6 +10,7 @@
 
 #[path = "../../../../tests/cloud/mod.rs"]
 mod cloud;
+mod example;
 mod faults;
 mod life;
 mod platform;

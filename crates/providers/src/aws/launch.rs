@@ -23,6 +23,8 @@ const ROOT: &str = "/dev/xvda";
 #[derive(Debug, Default)]
 pub(super) struct Named {
     root: Option<String>,
+    /// The size in GiB of the image's own root volume.
+    root_size: Option<String>,
     /// Ids of security groups by the names that stand for them.
     groups: Vec<(String, String)>,
 }
@@ -39,6 +41,12 @@ impl Aws {
                     let found = answer.items(&["imagesSet"]).next();
                     let root = found.and_then(|image| image.text(&["rootDeviceName"]));
                     named.root = root.map(str::to_owned);
+                    let mut volumes = found
+                        .into_iter()
+                        .flat_map(|image| image.items(&["blockDeviceMapping"]));
+                    let volume = volumes.find(|volume| volume.text(&["deviceName"]) == root);
+                    let size = volume.and_then(|volume| volume.text(&["ebs", "volumeSize"]));
+                    named.root_size = size.map(str::to_owned);
                 }
                 Err(error)
                     if error
@@ -93,7 +101,7 @@ pub(super) fn request(key: &MachineKey, want: &Want, named: &Named) -> ProviderR
         .with("MetadataOptions.HttpEndpoint", "enabled")
         .maybe("UserData", user_data::encoded(&want.init)?);
     query = settings(query, want)?;
-    query = disks(query, &want.disks, named.root.as_deref())?;
+    query = disks(query, &want.disks, named)?;
     query = nics(query, want, named)?;
     let all = tags::of_instance(key, want)?;
     let mut of_volumes = tags::of_owner(key);
@@ -133,11 +141,11 @@ fn settings(mut query: Query, want: &Want) -> ProviderResult<Query> {
     Ok(query)
 }
 
-fn disks(mut query: Query, disks: &[Disk], root: Option<&str>) -> ProviderResult<Query> {
+fn disks(mut query: Query, disks: &[Disk], named: &Named) -> ProviderResult<Query> {
     let mut places = 0..;
     for (disk, number) in disks.iter().zip(1..) {
         let device = match disk.boot {
-            true => Some(root.unwrap_or(ROOT).to_owned()),
+            true => Some(named.root.clone().unwrap_or_else(|| ROOT.to_owned())),
             false => places.next().and_then(facts::device),
         };
         let most = facts::MOST_DISKS;
@@ -154,6 +162,12 @@ fn disks(mut query: Query, disks: &[Disk], root: Option<&str>) -> ProviderResult
         }
         let prefix = format!("BlockDeviceMapping.{number}");
         query = query.with(format!("{prefix}.DeviceName"), device);
+        if disk.size.is_none() {
+            query = query.maybe(
+                format!("{prefix}.Ebs.VolumeSize"),
+                named.root_size.as_deref(),
+            );
+        }
         query = volume(query, &format!("{prefix}.Ebs."), "VolumeSize", disk)
             .with(format!("{prefix}.Ebs.DeleteOnTermination"), "true");
     }
