@@ -162,6 +162,8 @@ fn disks(mut query: Query, disks: &[Disk], named: &Named) -> ProviderResult<Quer
         }
         let prefix = format!("BlockDeviceMapping.{number}");
         query = query.with(format!("{prefix}.DeviceName"), device);
+        // A boot disk is as large as its image. EC2 takes that by itself; not everything that speaks
+        // its language does.
         if disk.size.is_none() {
             query = query.maybe(
                 format!("{prefix}.Ebs.VolumeSize"),
