@@ -22,7 +22,10 @@ pub(crate) async fn client() -> anyhow::Result<Client> {
     if std::env::var_os("KUBECONFIG").is_some() {
         return Ok(Client::try_default().await?);
     }
-    let definitions: Result<Vec<Value>, _> = crds().iter().map(serde_json::to_value).collect();
+    let mut definitions = crds();
+    // This server converts.
+    definitions.iter_mut().for_each(crds::serve_every_version);
+    let definitions: Result<Vec<Value>, _> = definitions.iter().map(serde_json::to_value).collect();
     let converters = convert::CONVERTIBLE_KINDS.iter().map(|kind| {
         let converter: Arc<dyn Converter> = Arc::new(Versions);
         (("vitistack.io".to_owned(), (*kind).to_owned()), converter)
