@@ -45,7 +45,11 @@ fn masked(mut object: Value) -> Value {
         assert!(object.pointer(pointer).is_some(), "{pointer} in {object}");
         *object.pointer_mut(pointer).unwrap() = Value::Null;
     }
-    object["metadata"]["managedFields"][0]["time"] = Value::Null;
+    let managers = &mut object["metadata"]["managedFields"];
+    managers[0]["time"] = Value::Null;
+    // The versions of an embedded definition are nobody's.
+    let owned = managers[0]["fieldsV1"]["f:spec"].as_object_mut().unwrap();
+    owned.remove("f:versions");
     for condition in object["status"]["conditions"].as_array_mut().unwrap() {
         condition["lastTransitionTime"] = Value::Null;
     }
@@ -98,6 +102,23 @@ async fn an_embedded_definition_is_what_an_applied_one_is() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn whoever_applies_an_embedded_definition_may_change_its_versions() {
+    let server = start(&Store::memory(), embedding(&widget_definition()))
+        .await
+        .unwrap();
+    let mut other = widget_definition();
+    other["spec"]["versions"][0]["additionalPrinterColumns"] = json!([]);
+    let apply = format!("PATCH+apply {DEFINITION}?fieldManager=helm");
+    let applied = ok(&server, &apply, Some(&other)).await;
+    let columns = &applied["spec"]["versions"][0]["additionalPrinterColumns"];
+    assert_eq!(columns.as_array().map_or(0, Vec::len), 0, "{applied}");
+    // What the definition is called is the program's.
+    other["spec"]["names"]["shortNames"] = json!(["other"]);
+    let (code, answer) = call(&server, &apply, Some(&other)).await;
+    assert_eq!(code, 409, "{answer}");
 }
 
 #[tokio::test]

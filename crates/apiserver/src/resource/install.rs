@@ -184,6 +184,12 @@ impl Core {
         let ignore = unowned(kind, Part::Main);
         let mut object = apply::apply(kind.schema(), None, &outline, &manager, true, &ignore)
             .map_err(|error| ApiError::internal(error.to_string()))?;
+        // Nobody owns which versions are served: a chart that brings the same definition, as it is
+        // for a cluster where nobody converts yet, may apply it.
+        let owned = object.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec");
+        if let Some(owned) = owned.and_then(Value::as_object_mut) {
+            owned.remove("f:versions");
+        }
         begin(kind, &mut object);
         hook::prepare(self, kind, &mut object, None, Part::Main);
         Ok(object)
