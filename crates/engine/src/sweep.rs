@@ -86,9 +86,7 @@ impl Sweep {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use machinist_core::machine::{MachineKey, PowerState};
+    use machinist_core::machine::MachineKey;
 
     use super::*;
 
@@ -96,23 +94,7 @@ mod tests {
         Facts {
             id: MachineId::new(id),
             key: MachineKey::new("cluster", format!("uid-{id}")).unwrap(),
-            provider_id: String::new(),
-            power: PowerState::Running,
-            state: String::new(),
-            problem: None,
-            node: None,
-            instance_type: None,
-            cpus: None,
-            memory: None,
-            architecture: None,
-            disks: Vec::new(),
-            nics: Vec::new(),
-            tags: BTreeMap::new(),
-            restart: None,
-            guest: None,
-            created: None,
-            started: None,
-            details: BTreeMap::new(),
+            ..crate::testing::facts(0, "cluster")
         }
     }
 

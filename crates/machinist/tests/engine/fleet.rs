@@ -7,11 +7,10 @@ use kube::{ResourceExt, api::ListParams, api::PostParams};
 use machinist_api::vitistack::{Machine, MachinePhase};
 use machinist_core::machine::PowerState;
 use machinist_providers::{SimOptions, sim::Verb};
-use serde_json::json;
 
 use crate::{
     lab::{Life, in_virtual_time, simulated},
-    world::phase_of,
+    world::{phase_of, small_machine},
 };
 
 const FLEET: usize = 100;
@@ -20,16 +19,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 async fn declare(life: &Life<'_>, count: usize) {
     for number in 0..count {
-        let name = format!("m-{number}");
-        let machine = json!({
-            "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
-            "spec": {
-                "name": name, "instanceType": "small",
-                "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
-                "providerConfig": {"name": "sim", "region": "here"},
-            },
-        });
-        let machine = serde_json::from_value(machine).expect("a machine");
+        let machine = small_machine(&format!("m-{number}"));
         let api = life.machines();
         let made = api.create(&PostParams::default(), &machine).await;
         made.expect("created");

@@ -73,15 +73,7 @@ impl World {
     }
 
     pub(crate) async fn declare(&self, name: &str) -> Machine {
-        let machine = json!({
-            "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
-            "spec": {
-                "name": name, "instanceType": "small",
-                "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
-                "providerConfig": {"name": "sim", "region": "here"},
-            },
-        });
-        let machine = serde_json::from_value(machine).expect("a machine");
+        let machine = small_machine(name);
         let api = self.machines();
         api.create(&PostParams::default(), &machine)
             .await
@@ -203,4 +195,17 @@ pub(crate) fn phase_of(machine: Option<&Machine>) -> Option<MachinePhase> {
 pub(crate) fn condition(machine: &Machine, kind: &str) -> Option<Condition> {
     let conditions = &machine.status.as_ref()?.conditions;
     conditions.iter().find(|c| c.type_ == kind).cloned()
+}
+
+/// The least that declares a machine on the simulated platform.
+pub(crate) fn small_machine(name: &str) -> Machine {
+    let machine = json!({
+        "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
+        "spec": {
+            "name": name, "instanceType": "small",
+            "os": {"family": "linux", "distribution": "debian", "version": "12", "imageID": "debian"},
+            "providerConfig": {"name": "sim", "region": "here"},
+        },
+    });
+    serde_json::from_value(machine).expect("a machine")
 }
