@@ -3,4 +3,6 @@
 
 pub mod dialect;
 pub mod machine;
+pub mod place;
 pub mod provider;
+pub mod quota;
