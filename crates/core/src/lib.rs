@@ -2,6 +2,7 @@
 //! without a clock.
 
 pub mod dialect;
+pub mod explain;
 pub mod machine;
 pub mod place;
 pub mod provider;
