@@ -20,6 +20,12 @@ const fn unplaced(name: &'static str, waits_for: &'static str) -> Reason {
 /// All of them.
 pub(super) static ALL: &[Reason] = &[
     row("Chosen", Nobody, "nothing", NOTHING),
+    row(
+        "Outscored",
+        Nobody,
+        "nothing: another provider was better",
+        NOTHING,
+    ),
     unplaced("NoProviderFits", "a provider that can take it"),
     unplaced("ZoneNotOffered", "a provider that has the zone"),
     unplaced(

@@ -11,7 +11,6 @@
 mod capability;
 mod connect;
 mod error;
-mod window;
 
 use std::time::Duration;
 
@@ -24,7 +23,6 @@ pub use crate::machine::{Change, Size};
 pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
 pub use error::{ProviderError, RetryPolicy};
-pub use window::{Lately, Window};
 
 /// The outcome of a provider call.
 pub type ProviderResult<T> = Result<T, ProviderError>;

@@ -1,6 +1,7 @@
 //! Vitistacks: providers that are declared inline, what a namespace has, quotas below use, and two
 //! that claim one namespace.
 
+use k8s_openapi::api::core::v1::Secret;
 use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
@@ -63,7 +64,15 @@ fn is(stack: &Vitistack, kind: &str, status: &str, reason: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn inline_providers_become_machine_providers_and_are_kept_as_declared() {
     let world = World::new(SimOptions::default()).await;
-    let pve = json!({"type": "proxmox", "name": "pve", "endpoint": "https://pve.example.com:8006"});
+    let secret = json!({"metadata": {"name": "login"}, "stringData": {"password": "none"}});
+    let secret: Secret = serde_json::from_value(secret).expect("a Secret");
+    let secrets: Api<Secret> = Api::default_namespaced(world.client.clone());
+    let made = secrets.create(&PostParams::default(), &secret).await;
+    made.expect("created");
+    let pve = json!({
+        "type": "proxmox", "name": "pve", "endpoint": "https://pve.example.com:8006",
+        "credentials": {"secretRef": {"name": "login"}},
+    });
     let kea = json!({"type": "kea", "name": "leases"});
     // There already, and nobody's.
     let taken =

@@ -94,11 +94,12 @@ async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError>
     let governing = governing(here.iter().map(AsRef::as_ref));
     let other = governing.filter(|governing| governing.metadata.uid != stack.metadata.uid);
     let claimed_by = other.map(ResourceExt::name_any);
+    let mut refused = providers::Refused::new();
     if claimed_by.is_none() {
         context
             .placing
             .limit(&namespace, limits(stack).per_provider);
-        providers::keep(stack, context).await?;
+        refused = providers::keep(stack, context).await?;
     }
     let networks: Api<NetworkConfiguration> = Api::namespaced(context.client.clone(), &namespace);
     let networks = match networks.list_metadata(&ListParams::default()).await {
@@ -111,7 +112,7 @@ async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError>
         networks,
         ..context.tally.totals(&namespace)
     };
-    let providers = providers::find(stack, context);
+    let providers = providers::find(stack, &refused, context);
     let outlook = StackOutlook {
         claimed_by: claimed_by.as_deref(),
         providers: &providers,

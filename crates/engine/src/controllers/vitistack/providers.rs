@@ -1,7 +1,7 @@
 //! Providers that a Vitistack declares: those inline become MachineProviders that it owns and are
 //! kept as declared; one that somebody else made under such a name is left alone.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
@@ -21,8 +21,12 @@ use serde_json::{Value, json};
 
 use crate::{context::Context, error::PassError};
 
+/// In which words the API server refused a provider, by name.
+pub(super) type Refused = HashMap<String, String>;
+
 /// Makes, corrects and removes the MachineProviders of the inline declarations.
-pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<(), PassError> {
+pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<Refused, PassError> {
+    let mut refused = Refused::new();
     let namespace = stack.namespace().unwrap_or_default();
     let api: Api<MachineProvider> = Api::namespaced(context.client.clone(), &namespace);
     let declared: Vec<&InfrastructureProvider> = inline_providers(stack)
@@ -54,6 +58,7 @@ pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<(), Pas
             // A person must correct it; the others need not wait for that.
             Err(kube::Error::Api(status)) if status.code == 422 || status.code == 403 => {
                 let note = format!("MachineProvider {}: {}", provider.name, status.message);
+                refused.insert(provider.name.clone(), status.message.clone());
                 let events = &context.events;
                 events
                     .warning(stack, "ProviderRefused", "apply", note)
@@ -79,11 +84,11 @@ pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<(), Pas
             Err(error) => return Err(PassError::api("could not remove a provider")(error)),
         }
     }
-    Ok(())
+    Ok(refused)
 }
 
 /// Every provider of the Vitistack, inline or by reference, as it is.
-pub(super) fn find(stack: &Vitistack, context: &Context) -> Vec<FoundProvider> {
+pub(super) fn find(stack: &Vitistack, refused: &Refused, context: &Context) -> Vec<FoundProvider> {
     let own = stack.namespace().unwrap_or_default();
     let inline = inline_providers(stack).iter().map(|declared| {
         let there = get(&own, &declared.name, context);
@@ -97,7 +102,10 @@ pub(super) fn find(stack: &Vitistack, context: &Context) -> Vec<FoundProvider> {
                 "MachineProvider {own}/{} is there already and is not of this Vitistack; rename one of them",
                 declared.name
             )),
-            None => Err("its MachineProvider is not there yet".to_owned()),
+            None => Err(match refused.get(&declared.name) {
+                Some(words) => format!("its MachineProvider was refused: {words}"),
+                None => "its MachineProvider is not there yet".to_owned(),
+            }),
         };
         found(&declared.name, &own, object, context)
     });
