@@ -9,6 +9,7 @@ pub(crate) mod describe;
 pub(crate) mod down;
 pub(crate) mod get;
 pub(crate) mod operator;
+pub(crate) mod plan;
 pub(crate) mod restore;
 pub(crate) mod up;
 pub(crate) mod version;

@@ -140,7 +140,8 @@ pub(crate) async fn events(connection: &Connection, object: &Value) -> Outcome<V
     }
 }
 
-async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>> {
+/// Every provider, as the engine reads it.
+pub(crate) async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>> {
     let kind = kinds.one("machineproviders.vitistack.io")?;
     let kind = kind.at("v1alpha1");
     // Where one may not look into other namespaces, one's own is what there is.
@@ -161,7 +162,7 @@ async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>
 }
 
 /// The provider that a machine is bound to, or else the one that it means.
-fn provider_of<'a>(machine: &Value, providers: &'a [Value]) -> Option<&'a Value> {
+pub(crate) fn provider_of<'a>(machine: &Value, providers: &'a [Value]) -> Option<&'a Value> {
     let text = |object: &Value, key: &str| object["metadata"][key].as_str().map(str::to_owned);
     let bound = machine["metadata"]["annotations"][names::PROVIDER_ANNOTATION].as_str();
     if let Some((namespace, name)) = bound.and_then(|bound| bound.split_once('/')) {
