@@ -7,7 +7,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use machinist_api::crds::CrdOptions;
 
-pub(crate) use answers::{Completion, Describe, Form, Get, Plan, Shape, Target, Why};
+pub(crate) use answers::{Bundle, Completion, Describe, Form, Get, Plan, Shape, Target, Why};
 
 /// Virtual machines the Kubernetes way, on any platform.
 #[derive(Debug, Parser)]
@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Get(Get),
     /// Show objects with their conditions and what happened to them
     Describe(Describe),
+    /// Collect what others need to help into one file, with secrets removed
+    Bundle(Bundle),
     /// Write everything that a control plane knows into one file, whether it runs or not
     Backup(Backup),
     /// Make a control plane from a backup
@@ -103,6 +105,7 @@ impl Command {
             | Command::Why(_)
             | Command::Get(_)
             | Command::Describe(_)
+            | Command::Bundle(_)
             | Command::Crds(_)
             | Command::Completion(_)
             | Command::Version => "warn",
@@ -319,6 +322,7 @@ mod tests {
             "why",
             "get",
             "describe",
+            "bundle",
             "backup",
             "restore",
             "operator",

@@ -62,6 +62,16 @@ impl Kinds {
             .find(|known| known.group == group && known.kind == kind)
     }
 
+    /// Everything of some groups that can be listed.
+    pub(crate) fn of_groups<'a>(
+        &'a self,
+        wanted: impl Fn(&str) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a Kind> {
+        self.0
+            .iter()
+            .filter(move |kind| kind.listable && wanted(&kind.group))
+    }
+
     /// The one kind that a word means.
     pub(crate) fn one(&self, word: &str) -> Outcome<&Kind> {
         let named = self.0.iter().filter(|kind| kind.is_called(word));

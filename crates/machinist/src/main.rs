@@ -78,6 +78,7 @@ async fn run(command: Command) -> failure::Outcome<ExitCode> {
         Command::Why(flags) => return commands::why::run(flags).await,
         Command::Get(flags) => commands::get::run(flags).await,
         Command::Describe(flags) => commands::describe::run(flags).await,
+        Command::Bundle(flags) => commands::bundle::run(flags).await,
         Command::Operator(flags) => commands::operator::run(flags).await,
         Command::Crds(flags) => commands::crds::run(flags),
         Command::Completion(flags) => commands::completion::run(&flags),

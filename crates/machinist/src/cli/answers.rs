@@ -127,6 +127,16 @@ pub(crate) struct Describe {
     pub(crate) target: Target,
 }
 
+/// Flags of `bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct Bundle {
+    /// The file to write [default: machinist-bundle-TIME.tar.gz]
+    pub(crate) file: Option<PathBuf>,
+    /// With --namespace, only that namespace; else all of them
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
 /// Flags of `completion`.
 #[derive(Debug, Args)]
 #[command(after_help = "bash: source <(machinist completion bash)\n\

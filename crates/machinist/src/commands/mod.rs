@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub(crate) mod backup;
+pub(crate) mod bundle;
 pub(crate) mod completion;
 pub(crate) mod console;
 pub(crate) mod crds;

@@ -216,7 +216,7 @@ fn changed(before: &Value, after: &Value, providers: &[Value]) -> Vec<FieldChang
         return plain();
     };
     let found = provider_of(&old, providers);
-    let can = found.and_then(|provider| capabilities(provider));
+    let can = found.and_then(capabilities);
     match typed(found) {
         None => plain(),
         Some(provider) => preview::machine_changes(MachineChange {

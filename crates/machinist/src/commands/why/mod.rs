@@ -47,6 +47,12 @@ pub(crate) async fn run(flags: cli::Why) -> Outcome<ExitCode> {
     })
 }
 
+/// The answer for a person.
+pub(crate) async fn explained(connection: &Connection, what: &[String]) -> Outcome<String> {
+    let answer = answer(connection, what).await?;
+    Ok(text::render(&answer, Timestamp::now()))
+}
+
 async fn answer(connection: &Connection, what: &[String]) -> Outcome<Answer> {
     let kinds = Kinds::discover(connection).await?;
     let (kind, name) = match what {
