@@ -2,5 +2,6 @@
 //! without a clock.
 
 pub mod dialect;
+pub mod explain;
 pub mod machine;
 pub mod provider;
