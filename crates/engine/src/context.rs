@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -42,6 +42,8 @@ pub(crate) struct Context {
     pub(crate) placing: Placing,
     /// How much each namespace has.
     pub(crate) tally: Tally,
+    /// How many machines are being made for the first time.
+    pub(crate) births: Arc<AtomicUsize>,
     /// The UID that stands for the cluster, half of every machine's key.
     pub(crate) cluster: String,
     /// All Machines, as last seen.
@@ -103,6 +105,7 @@ impl Context {
             notices: Arc::default(),
             placing: Placing::default(),
             tally: Tally::default(),
+            births: Arc::default(),
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
