@@ -191,5 +191,5 @@ fn number(text: Option<&str>) -> Option<u64> {
 
 fn gigabytes(text: Option<&str>) -> Option<u64> {
     let number: f64 = text?.parse().ok()?;
-    (number.is_finite() && number > 0.0).then(|| (number * GIB) as u64)
+    (number.is_finite() && number > 0.0).then_some((number * GIB) as u64)
 }

@@ -73,11 +73,13 @@ pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<Refused
         if !is_over || left.metadata.deletion_timestamp.is_some() {
             continue;
         }
-        let mut params = DeleteParams::default();
-        params.preconditions = Some(Preconditions {
-            uid: left.uid(),
-            resource_version: None,
-        });
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: left.uid(),
+                resource_version: None,
+            }),
+            ..DeleteParams::default()
+        };
         match api.delete(&left.name_any(), &params).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {}
