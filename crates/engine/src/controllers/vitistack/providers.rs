@@ -69,7 +69,7 @@ pub(super) async fn keep(stack: &Vitistack, context: &Context) -> Result<Refused
     }
     for left in context.providers.state() {
         let named = |declared: &&InfrastructureProvider| declared.name == left.name_any();
-        let is_over = owns(stack, &left) && !declared.iter().any(|d| named(d));
+        let is_over = owns(stack, &left) && !declared.iter().any(named);
         if !is_over || left.metadata.deletion_timestamp.is_some() {
             continue;
         }
