@@ -107,15 +107,16 @@ const PLATFORM: &[Rule] = &[
         "a gcp provider needs spec.config.customSettings.project: the ID of a project, such as my-gcp-project",
     ).demands(".config.customSettings.project").showing("self.config.customSettings['project']"),
     Rule::new(
-        "!has(self.type) || self.type != 'gcp' || !has(self.availabilityZones) \
-         || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "!((has(self.type) && self.type == 'gcp') || (has(self.providerType) && self.providerType == 'gcp')) \
+         || !has(self.zones) || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "spec.zones of a gcp provider must be zones, such as us-central1-a",
+    )
+    .about(".zones", "self.zones.join(', ')"),
+    Rule::new(
+        "!((has(self.type) && self.type == 'gcp') || (has(self.providerType) && self.providerType == 'gcp')) \
+         || !has(self.availabilityZones) || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.availabilityZones of a gcp provider must be zones, such as us-central1-a",
     ).about(".availabilityZones", "self.availabilityZones.join(', ')"),
-    Rule::new(
-        "!has(self.providerType) || self.providerType != 'gcp' || !has(self.zones) \
-         || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
-        "spec.zones of a gcp provider must be zones, such as us-central1-a",
-    ).about(".zones", "self.zones.join(', ')"),
     Rule::new(
         "!has(self.type) || self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
          || !('zone' in self.config.customSettings) \
