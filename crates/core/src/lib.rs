@@ -2,5 +2,8 @@
 //! without a clock.
 
 pub mod dialect;
+pub mod explain;
 pub mod machine;
+pub mod preview;
 pub mod provider;
+pub mod redact;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -36,6 +36,8 @@ pub(crate) struct Context {
     pub(crate) connections: Connections,
     /// What was last seen of each machine.
     pub(crate) notices: Arc<Notices>,
+    /// How many machines are being made for the first time.
+    pub(crate) births: Arc<AtomicUsize>,
     /// The UID that stands for the cluster, half of every machine's key.
     pub(crate) cluster: String,
     /// All Machines, as last seen.
@@ -91,6 +93,7 @@ impl Context {
             written: Written::default(),
             connections: Connections::default(),
             notices: Arc::default(),
+            births: Arc::default(),
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),

@@ -1,9 +1,13 @@
 //! Verbs and flags.
 
+mod answers;
+
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use machinist_api::crds::CrdOptions;
+
+pub(crate) use answers::{Bundle, Completion, Describe, Form, Get, Plan, Shape, Target, Why};
 
 /// Virtual machines the Kubernetes way, on any platform.
 #[derive(Debug, Parser)]
@@ -15,7 +19,8 @@ use machinist_api::crds::CrdOptions;
         Declare machines in YAML; Machinist places them, makes each exist exactly once, keeps \
         them as declared, and says why when it cannot.",
     after_help = "Exit codes: 0 done · 1 a fault of Machinist · 2 wrong use · 3 wrong \
-        configuration or environment · 4 refused by the API server or a provider"
+        configuration or environment · 4 refused by the API server or a provider\n\n\
+        Linked as kubectl-machinist in the PATH, it is a plugin: kubectl machinist why NAME"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -61,6 +66,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Show the serial console of a machine on this host, and type into it
     Console(Console),
+    /// Say what applying manifests would do, field by field: in place, restart or replace; change nothing
+    Plan(Plan),
+    /// Say what a machine or a provider waits for, since when, what was tried, and what to do next
+    Why(Why),
+    /// List objects of any kind in a table, or print them as YAML or JSON
+    Get(Get),
+    /// Show objects with their conditions and what happened to them
+    Describe(Describe),
+    /// Collect what others need to help into one file, with secrets removed
+    Bundle(Bundle),
     /// Write everything that a control plane knows into one file, whether it runs or not
     Backup(Backup),
     /// Make a control plane from a backup
@@ -69,6 +84,8 @@ pub(crate) enum Command {
     Operator(Operator),
     /// Print every CustomResourceDefinition as YAML
     Crds(Definitions),
+    /// Print a script with which a shell completes verbs and flags
+    Completion(Completion),
     /// Print the version
     Version,
 }
@@ -84,7 +101,13 @@ impl Command {
             | Command::Console(_)
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Plan(_)
+            | Command::Why(_)
+            | Command::Get(_)
+            | Command::Describe(_)
+            | Command::Bundle(_)
             | Command::Crds(_)
+            | Command::Completion(_)
             | Command::Version => "warn",
         }
     }
@@ -291,7 +314,19 @@ mod tests {
         command.build();
         let mut text = command.render_help().to_string();
         for name in [
-            "up", "down", "demo", "console", "backup", "restore", "operator",
+            "up",
+            "down",
+            "demo",
+            "console",
+            "plan",
+            "why",
+            "get",
+            "describe",
+            "bundle",
+            "backup",
+            "restore",
+            "operator",
+            "completion",
         ] {
             let verb = command.find_subcommand_mut(name).expect("the verb exists");
             text.push_str(&format!(

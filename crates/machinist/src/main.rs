@@ -6,13 +6,16 @@
 
 mod backup_file;
 mod cli;
+mod columns;
 mod commands;
+mod connection;
 mod control_plane;
 mod data_dir;
 mod definitions;
 mod downloads;
 mod drivers;
 mod failure;
+mod kinds;
 mod logging;
 mod manifests;
 mod progress;
@@ -21,12 +24,25 @@ mod webhook;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use cli::{Cli, Command};
 
+/// The API server makes and drops many small values, often on different threads; the allocator of
+/// the C library takes half of the processor's time for that.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match parse() {
+        Ok(cli) => cli,
+        // Of `plan`, the usual code of wrong use means that something would change.
+        Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("plan") => {
+            let _ = error.print();
+            return ExitCode::FAILURE;
+        }
+        Err(error) => error.exit(),
+    };
     logging::init(&cli.logging, cli.command.default_log_level());
     // Both TLS users, the server and the Kubernetes client, take the process' provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -41,12 +57,21 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(run(cli.command));
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => failure::report(&error),
     }
 }
 
-async fn run(command: Command) -> failure::Outcome {
+/// Reads the arguments. A plugin of kubectl speaks of itself as it is called.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    if connection::called_as_plugin() {
+        command = command.bin_name("kubectl machinist");
+    }
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
+async fn run(command: Command) -> failure::Outcome<ExitCode> {
     match command {
         Command::Up(flags) => commands::up::run(flags).await,
         Command::Down(flags) => commands::down::run(flags).await,
@@ -54,8 +79,15 @@ async fn run(command: Command) -> failure::Outcome {
         Command::Backup(flags) => commands::backup::run(flags).await,
         Command::Restore(flags) => commands::restore::run(flags).await,
         Command::Console(flags) => commands::console::run(flags).await,
+        Command::Plan(flags) => return commands::plan::run(flags).await,
+        Command::Why(flags) => return commands::why::run(flags).await,
+        Command::Get(flags) => commands::get::run(flags).await,
+        Command::Describe(flags) => commands::describe::run(flags).await,
+        Command::Bundle(flags) => commands::bundle::run(flags).await,
         Command::Operator(flags) => commands::operator::run(flags).await,
         Command::Crds(flags) => commands::crds::run(flags),
+        Command::Completion(flags) => commands::completion::run(&flags),
         Command::Version => commands::version::run(),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

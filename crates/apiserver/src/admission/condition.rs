@@ -1,34 +1,40 @@
 //! Match conditions: CEL that narrows what a webhook is asked about.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::Request;
 use super::configuration::FailurePolicy;
 use crate::registry::Kind;
-use crate::schema::cel::{Expression, Variables};
+use crate::schema::cel::{Asked, Expression, Variables};
 
 /// The variables that conditions may name.
 pub(super) const VARIABLES: [&str; 3] = ["object", "oldObject", "request"];
 
 /// The conditions of one webhook, all of which must hold.
 #[derive(Debug, Default)]
-pub(super) struct Conditions(Vec<Result<Expression, String>>);
+pub(super) struct Conditions {
+    all: Vec<Result<Expression, String>>,
+    /// How much they ask of each variable: an object is large, and a condition reads little of it.
+    asked: HashMap<&'static str, Asked>,
+}
 
 impl Conditions {
     /// Reads the conditions; one that cannot be read fails whenever it is evaluated.
     pub(super) fn read(conditions: &Value) -> Self {
         let list = conditions.as_array().into_iter().flatten();
-        Self(
-            list.map(|c| {
-                Expression::compile(c["expression"].as_str().unwrap_or_default(), &VARIABLES)
-            })
-            .collect(),
-        )
+        let all: Vec<_> = list
+            .map(|c| Expression::compile(c["expression"].as_str().unwrap_or_default(), &VARIABLES))
+            .collect();
+        let of = |name| Asked::sum(all.iter().flatten().map(|condition| condition.asks(name)));
+        let asked = VARIABLES.map(|name| (name, of(name))).into();
+        Self { all, asked }
     }
 
     /// Whether there is nothing to evaluate.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether all hold. One that does not decides; without such a one, an error counts as the
@@ -39,7 +45,7 @@ impl Conditions {
         policy: FailurePolicy,
     ) -> Result<bool, String> {
         let mut errors = Vec::new();
-        for condition in &self.0 {
+        for condition in &self.all {
             match condition {
                 Ok(expression) => match expression.holds(variables) {
                     Ok(true) => {}
@@ -60,19 +66,24 @@ impl Conditions {
 
 /// The values that conditions see of a request, in the version that the webhook is told of.
 pub(super) fn variables(
+    conditions: &Conditions,
     request: &Request<'_>,
     told: &Kind,
     object: Option<&Value>,
     old: Option<&Value>,
 ) -> Variables {
     let mut variables = Variables::default();
-    variables.add("object", object.unwrap_or(&Value::Null));
-    variables.add("oldObject", old.unwrap_or(&Value::Null));
+    let mut add = |name, value: &Value| match conditions.asked.get(name) {
+        Some(asked) => variables.add(name, value, asked),
+        None => variables.add(name, value, &Asked::All),
+    };
+    add("object", object.unwrap_or(&Value::Null));
+    add("oldObject", old.unwrap_or(&Value::Null));
     let mut about = super::review::about(request, told);
     if let Some(fields) = about.as_object_mut() {
         // Conditions are evaluated before there is a review.
         fields.remove("uid");
     }
-    variables.add("request", &about);
+    add("request", &about);
     variables
 }

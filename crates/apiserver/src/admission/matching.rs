@@ -49,7 +49,7 @@ impl Core {
         if hook.conditions.is_empty() {
             return Ok(true);
         }
-        let variables = condition::variables(request, told, object, old);
+        let variables = condition::variables(&hook.conditions, request, told, object, old);
         hook.conditions
             .hold(&variables, hook.failure)
             .map_err(|why| ApiError::forbidden(request.kind, request.name, &why))

@@ -35,6 +35,8 @@ const QUIET: Duration = Duration::from_secs(60);
 const PROVIDERS: &str = "/apis/vitistack.io/v1alpha1/namespaces/default/machineproviders";
 /// A machine that takes longer than this for each machine that there is does not come.
 const PATIENCE: Duration = Duration::from_millis(60);
+/// A server that wrote nothing for so long is quiet.
+const SETTLED: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// What one fleet showed.
@@ -151,7 +153,8 @@ async fn run(tools: &Tools, dir: &Path, count: usize) -> Result<Shown> {
     server.restart_with_engine(tools, dir).await?;
     eprintln!("bench: running {count} machines on the simulator");
     let mut connection = server.door.connect().await?;
-    let (revision, effort) = (revision(&mut connection).await?, server.processor_time()?);
+    let revision = until_quiet(&mut connection).await?;
+    let effort = server.processor_time()?;
     let began = Instant::now();
     let provider = provider().to_string();
     connection
@@ -198,6 +201,20 @@ fn provider() -> Value {
             } },
         },
     })
+}
+
+/// The revision once nothing is written any more: each machine is told that it has no provider
+/// yet, which is no part of running it.
+async fn until_quiet(connection: &mut Connection) -> Result<f64> {
+    let mut before = revision(connection).await?;
+    loop {
+        sleep(SETTLED).await;
+        let now = revision(connection).await?;
+        if now == before {
+            return Ok(now);
+        }
+        before = now;
+    }
 }
 
 async fn until_all_run(connection: &mut Connection, count: usize, began: Instant) -> Result<()> {

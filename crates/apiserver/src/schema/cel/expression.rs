@@ -1,5 +1,7 @@
 //! Expressions outside of schemas: over whole objects without types, as admission has them.
 
+use std::collections::BTreeSet;
+
 use kube_cel::cel;
 use serde_json::Value;
 
@@ -20,9 +22,69 @@ pub(crate) struct Expression {
 pub(crate) struct Variables(Vec<(String, cel::Value)>);
 
 impl Variables {
-    /// Adds a variable.
-    pub(crate) fn add(&mut self, name: &str, value: &Value) {
-        self.0.push((name.into(), dynamic(value)));
+    /// Adds a variable, with as much of its value as is asked for.
+    pub(crate) fn add(&mut self, name: &str, value: &Value, asked: &Asked) {
+        let value = match (asked, value) {
+            (Asked::Fields(names), Value::Object(fields)) => {
+                let asked = |(name, _): &(&String, &Value)| names.contains(*name);
+                let part = fields.iter().filter(asked);
+                dynamic(&part.map(|(n, v)| (n.clone(), v.clone())).collect())
+            }
+            _ => dynamic(value),
+        };
+        self.0.push((name.into(), value));
+    }
+}
+
+/// How much of a variable expressions ask for.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Asked {
+    /// These fields at most.
+    Fields(BTreeSet<String>),
+    /// Perhaps all of it.
+    All,
+}
+
+impl Asked {
+    /// Nothing.
+    pub(crate) fn nothing() -> Self {
+        Self::Fields(BTreeSet::new())
+    }
+
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fields(some), Self::Fields(more)) => {
+                Self::Fields(some.into_iter().chain(more).collect())
+            }
+            _ => Self::All,
+        }
+    }
+
+    /// Joins what several expressions ask for.
+    pub(crate) fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::nothing(), Self::join)
+    }
+
+    /// What a text asks of a variable, read without its grammar: each place where the name
+    /// stands, be it within a string, asks for the field behind its dot, or else for all.
+    fn in_text(text: &str, name: &str) -> Self {
+        let in_word = |c: char| c == '_' || c.is_alphanumeric();
+        let places = text.match_indices(name).filter_map(|(at, _)| {
+            let after = &text[at + name.len()..];
+            let whole = !text[..at].ends_with(in_word) && !after.starts_with(in_word);
+            whole.then_some(after)
+        });
+        let asked = places.map(|after| {
+            let field = after.strip_prefix('.').map(|field| {
+                let end = field.find(|c| !in_word(c)).unwrap_or(field.len());
+                &field[..end]
+            });
+            match field {
+                Some(field) if !field.is_empty() => Self::Fields([field.to_owned()].into()),
+                _ => Self::All,
+            }
+        });
+        Self::sum(asked)
     }
 }
 
@@ -33,6 +95,11 @@ impl Expression {
             text: text.trim().to_owned(),
             compiled: parse_with(text, variables)?,
         })
+    }
+
+    /// How much of a variable the expression asks for.
+    pub(crate) fn asks(&self, variable: &str) -> Asked {
+        Asked::in_text(&self.text, variable)
     }
 
     /// Whether the expression holds; the error is a sentence.
@@ -58,5 +125,44 @@ impl Expression {
                 error_text(&error)
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(names: &[&str]) -> Asked {
+        Asked::Fields(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn what_is_asked_for_is_read_from_the_text() {
+        let asked = |text| Asked::in_text(text, "object");
+        assert_eq!(asked("has(oldObject.spec) && objects == 1"), fields(&[]));
+        assert_eq!(
+            asked("has(object.spec) && object.metadata.name == 'x'"),
+            fields(&["metadata", "spec"])
+        );
+        for all in [
+            "object == null",
+            "object['spec'] == 1",
+            "object.?spec",
+            "has(object .spec)",
+        ] {
+            assert_eq!(asked(all), Asked::All, "{all}");
+        }
+        assert_eq!(asked("'object' == x.object"), Asked::All);
+    }
+
+    #[test]
+    fn a_field_that_is_asked_for_is_there_and_no_other() {
+        let object = serde_json::json!({ "spec": { "a": 1 }, "status": { "b": 2 } });
+        let expression = Expression::compile("has(object.spec.a)", &["object"]).unwrap();
+        let mut variables = Variables::default();
+        variables.add("object", &object, &expression.asks("object"));
+        assert_eq!(expression.holds(&variables), Ok(true));
+        let other = Expression::compile("has(object.status)", &["object"]).unwrap();
+        assert_eq!(other.holds(&variables), Ok(false));
     }
 }

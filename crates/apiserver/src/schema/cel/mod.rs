@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use kube_cel::cel::IdedExpr;
 
-pub(crate) use expression::{Expression, Variables};
+pub(crate) use expression::{Asked, Expression, Variables};
 pub(crate) use syntax::forget;
 
 use super::text::child_path;

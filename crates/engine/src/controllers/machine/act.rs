@@ -16,8 +16,12 @@ use crate::{context::Context, error::PassError};
 
 /// How a step ended.
 pub(super) enum Acted {
-    /// It was carried out; the object as it is now, and what was learnt about the platform.
-    Done(Box<Machine>, Told),
+    /// It was carried out, and this was learnt about the platform.
+    Done(Told),
+    /// The object is bound now, and is this.
+    Bound(Box<Machine>),
+    /// The object changed since it was read, or is gone; nothing was done.
+    Overtaken,
     /// The object was let go.
     Gone,
     /// The platform did not carry it out, or did not say.
@@ -59,7 +63,7 @@ pub(super) async fn act(
                 .events
                 .normal(machine, done(step), action, note)
                 .await;
-            Ok(Acted::Done(Box::new(machine.clone()), told))
+            Ok(Acted::Done(told))
         }
         Err(error) => {
             let trouble = trouble(&error);
@@ -129,7 +133,7 @@ async fn bind(
     context: &Context,
 ) -> Result<Acted, PassError> {
     let Some((namespace, name)) = &gathered.provider_name else {
-        return Ok(Acted::Done(Box::new(machine.clone()), Told::Nothing));
+        return Ok(Acted::Done(Told::Nothing));
     };
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
@@ -147,11 +151,17 @@ async fn bind(
     let params = PatchParams::apply(names::MACHINE_FIELD_MANAGER).force();
     let bound = api(machine, context)
         .patch(&machine.name_any(), &params, &Patch::Apply(&patch))
-        .await
-        .map_err(PassError::api("could not bind the machine"))?;
+        .await;
+    let bound = match bound {
+        Ok(bound) => bound,
+        Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {
+            return Ok(Acted::Overtaken);
+        }
+        Err(error) => return Err(PassError::api("could not bind the machine")(error)),
+    };
     let note = format!("Bound to MachineProvider {namespace}/{name}.");
     context.events.normal(machine, "Bound", "bind", note).await;
-    Ok(Acted::Done(Box::new(bound), Told::Nothing))
+    Ok(Acted::Bound(Box::new(bound)))
 }
 
 /// Takes our finalizer off, and no one else's. The resource version keeps a stale list from

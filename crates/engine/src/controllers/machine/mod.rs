@@ -6,7 +6,11 @@ mod report;
 
 use std::{
     future::Future,
-    sync::Arc,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -37,6 +41,10 @@ const MAX_STEPS: usize = 8;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The same, where so much is under way that the provider's machines are listed meanwhile.
 const LISTED: Duration = Duration::from_secs(30);
+/// One of many machines that is made within this time is not said to be being made.
+const SOON: Duration = Duration::from_secs(2);
+/// How many machines that are being made are few.
+const FEW: usize = 16;
 /// While a person must help.
 const STALLED: Duration = Duration::from_secs(15);
 /// How long after its start a guest is watched closely for its first report.
@@ -133,7 +141,8 @@ async fn pass(
     };
     let situation = gathered.situation(&machine);
     let step = plan(situation);
-    if step.is_consequential() && !fresh {
+    // Binding is a write on this very version of the object, or none: it needs no other proof.
+    if step.is_consequential() && !fresh && step != Step::Bind {
         return again(&machine, context).await;
     }
     let outlook = Outlook {
@@ -142,7 +151,10 @@ async fn pass(
         trouble: gathered.trouble.as_ref(),
     };
     // A new machine is born with the status that binding it would report; one write is enough.
-    let said = step == Step::Bind && gathered.trouble.is_none();
+    let birth = step == Step::Create && gather::known_id(&machine).is_none();
+    let birth = birth.then(|| Birth::begin(&context.births));
+    let crowded = birth.as_ref().is_some_and(Birth::is_crowded);
+    let said = (step == Step::Bind || crowded) && gathered.trouble.is_none();
     let reported = match said {
         true => Reported::Said(Box::new(machine.clone())),
         false => match report::report(machine.clone(), &outlook, &gathered, context).await? {
@@ -162,13 +174,20 @@ async fn pass(
     if taken.as_ref() == Some(&step) {
         return Ok(Next::Later(Action::requeue(LOOK_AGAIN)));
     }
-    let acted = act::act(&machine, &step, &gathered, context).await?;
+    let (newer, acted) = match crowded {
+        true => create(&machine, &outlook, &gathered, context).await?,
+        false => (None, act::act(&machine, &step, &gathered, context).await?),
+    };
+    let machine = newer.unwrap_or(machine);
+    drop(birth);
     *taken = Some(step.clone());
     if let Some(provider) = &gathered.provider_name {
         context.recount(provider);
     }
     match acted {
-        act::Acted::Done(machine, told) => Ok(Next::Again(machine, told)),
+        act::Acted::Done(told) => Ok(Next::Again(Box::new(machine), told)),
+        act::Acted::Bound(machine) => Ok(Next::Again(machine, Told::Nothing)),
+        act::Acted::Overtaken => again(&machine, context).await,
         act::Acted::Gone => Ok(gone(&machine, context)),
         act::Acted::Failed(trouble) => {
             let outlook = Outlook {
@@ -186,6 +205,54 @@ async fn pass(
             }))
         }
     }
+}
+
+/// A machine that is being made for the first time, until that is over.
+struct Birth {
+    all: Arc<AtomicUsize>,
+    before: usize,
+}
+
+impl Birth {
+    fn begin(all: &Arc<AtomicUsize>) -> Birth {
+        Birth {
+            before: all.fetch_add(1, Ordering::Relaxed),
+            all: all.clone(),
+        }
+    }
+
+    /// Whether more machines are being made than anybody looks at one by one.
+    fn is_crowded(&self) -> bool {
+        self.before >= FEW
+    }
+}
+
+impl Drop for Birth {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Makes one of many machines. That it is being made is said when it takes a while: a status is a
+/// durable write, and most machines are there before it would be read. With it comes the object
+/// as that write left it.
+async fn create(
+    machine: &Machine,
+    outlook: &Outlook<'_>,
+    gathered: &Gathered,
+    context: &Context,
+) -> Result<(Option<Machine>, act::Acted), PassError> {
+    let mut acting = pin!(act::act(machine, outlook.step, gathered, context));
+    if let Ok(acted) = tokio::time::timeout(SOON, acting.as_mut()).await {
+        return Ok((None, acted?));
+    }
+    let reporting = report::report(machine.clone(), outlook, gathered, context);
+    let (acted, reported) = futures::join!(acting, reporting);
+    // A report that did not come through is made good by the next.
+    Ok(match reported {
+        Ok(Reported::Said(said)) => (Some(*said), acted?),
+        _ => (None, acted?),
+    })
 }
 
 /// Begins anew on the object as the API server has it now.

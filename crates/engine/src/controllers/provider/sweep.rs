@@ -8,7 +8,7 @@ use machinist_api::{
     names,
     vitistack::{Machine, MachineProvider},
 };
-use machinist_core::provider::Provider;
+use machinist_core::{machine::Facts, provider::Provider};
 use tokio::time::Instant;
 
 use super::name_of;
@@ -39,13 +39,19 @@ pub(super) async fn sweep(
             return Ok(());
         }
     };
-    let living = living(context).await?;
+    // What the view knows lives. Only what it does not know is worth reading all objects for, as
+    // the API server has them now: the view may be behind.
+    let suspects = unknown(listed, context);
+    let living = match suspects.is_empty() {
+        true => HashSet::new(),
+        false => living(context).await?,
+    };
     let named = provider.annotations().get(names::DELETE_ORPHANS_ANNOTATION);
     let named: Vec<String> = named
         .map(|ids| ids.split(',').map(|id| id.trim().to_owned()).collect())
         .unwrap_or_default();
     let findings = context.sweep(&name, |sweep| {
-        sweep.judge(listed, &living, &named, Instant::now())
+        sweep.judge(suspects, &living, &named, Instant::now())
     });
     for orphan in findings.report {
         let note = format!(
@@ -72,6 +78,17 @@ pub(super) async fn sweep(
         context.events.normal(provider, reason, "sweep", note).await;
     }
     Ok(())
+}
+
+/// The machines whose objects are not in the view.
+fn unknown(mut listed: Vec<Facts>, context: &Context) -> Vec<Facts> {
+    let known = context.machines.state();
+    let known: HashSet<&str> = known
+        .iter()
+        .filter_map(|machine| machine.metadata.uid.as_deref())
+        .collect();
+    listed.retain(|facts| !known.contains(facts.key.machine()));
+    listed
 }
 
 /// The UIDs of all objects, as the API server has them now.
