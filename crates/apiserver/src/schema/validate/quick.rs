@@ -232,7 +232,7 @@ impl List {
             differ: match schema.list_kind() {
                 ListKind::Atomic => None,
                 ListKind::Set => Some(Vec::new()),
-                ListKind::Map(keys) if keys.is_empty() => return None,
+                ListKind::Map([]) => return None,
                 ListKind::Map(keys) => Some(keys.to_vec()),
             },
             items: schema.element().map(|items| Quick::of(items, patterns)),
