@@ -48,7 +48,9 @@ impl Placement {
 
     /// One stable word for why there is no place.
     pub fn word(&self) -> &'static str {
-        let mut words = self.rejected.iter().map(|rejected| rejected.reason.word());
+        // Providers elsewhere were not asked for, and say nothing about those that were.
+        let words = self.rejected.iter().map(|rejected| rejected.reason.word());
+        let mut words = words.filter(|word| *word != "ProviderNotFound");
         match words.next() {
             Some(first) if words.all(|word| word == first) => first,
             Some(_) => "NoProviderFits",

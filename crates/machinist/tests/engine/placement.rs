@@ -165,7 +165,7 @@ async fn a_crowd_does_not_overfill_a_provider_and_a_freed_place_is_taken() {
     for name in &crowd {
         let decided = |machine: Option<&Machine>| {
             let bound = machine.is_some_and(|machine| bound_to(machine).is_some());
-            bound || is_unplaced(machine, "NoProviderFits")
+            bound || is_unplaced(machine, "NoCapacity")
         };
         let machine = world.until(name, decided).await.expect("a machine");
         placed.extend(bound_to(&machine).map(|_| name.clone()));
