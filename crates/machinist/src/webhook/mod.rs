@@ -5,6 +5,7 @@
 mod configuration;
 mod install;
 mod serve;
+mod shared;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use serde_json::Value;
 pub(crate) use configuration::Place;
 pub(crate) use install::{configure_embedded, install, keep, point};
 pub(crate) use serve::serve;
+pub(crate) use shared::share_authority;
 
 /// Answers a review that was posted to a path; an error is a sentence.
 fn answer(path: &str, review: &Value) -> Result<Value, String> {
