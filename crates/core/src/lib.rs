@@ -4,4 +4,6 @@
 pub mod dialect;
 pub mod explain;
 pub mod machine;
+pub mod preview;
 pub mod provider;
+pub mod redact;

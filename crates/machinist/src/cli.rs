@@ -7,7 +7,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use machinist_api::crds::CrdOptions;
 
-pub(crate) use answers::{Completion, Describe, Form, Get, Shape, Target, Why};
+pub(crate) use answers::{Bundle, Completion, Describe, Form, Get, Plan, Shape, Target, Why};
 
 /// Virtual machines the Kubernetes way, on any platform.
 #[derive(Debug, Parser)]
@@ -66,12 +66,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Show the serial console of a machine on this host, and type into it
     Console(Console),
+    /// Say what applying manifests would do, field by field: in place, restart or replace; change nothing
+    Plan(Plan),
     /// Say what a machine or a provider waits for, since when, what was tried, and what to do next
     Why(Why),
     /// List objects of any kind in a table, or print them as YAML or JSON
     Get(Get),
     /// Show objects with their conditions and what happened to them
     Describe(Describe),
+    /// Collect what others need to help into one file, with secrets removed
+    Bundle(Bundle),
     /// Write everything that a control plane knows into one file, whether it runs or not
     Backup(Backup),
     /// Make a control plane from a backup
@@ -97,9 +101,11 @@ impl Command {
             | Command::Console(_)
             | Command::Backup(_)
             | Command::Restore(_)
+            | Command::Plan(_)
             | Command::Why(_)
             | Command::Get(_)
             | Command::Describe(_)
+            | Command::Bundle(_)
             | Command::Crds(_)
             | Command::Completion(_)
             | Command::Version => "warn",
@@ -331,9 +337,11 @@ mod tests {
             "down",
             "demo",
             "console",
+            "plan",
             "why",
             "get",
             "describe",
+            "bundle",
             "backup",
             "restore",
             "operator",

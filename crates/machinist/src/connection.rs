@@ -104,6 +104,13 @@ impl Connection {
         self.client.request(request).await
     }
 
+    /// Reads what is no JSON.
+    pub(crate) async fn text(&self, path: &str) -> Result<String, kube::Error> {
+        let request = Request::get(path).body(Vec::new());
+        let request = request.map_err(kube::Error::HttpError)?;
+        self.client.request_text(request).await
+    }
+
     /// Reads an object or a list as JSON.
     pub(crate) async fn json(&self, path: &str) -> Result<Value, kube::Error> {
         self.read(path, "application/json").await

@@ -24,6 +24,7 @@ pub(crate) struct Failure {
     kind: Kind,
     error: anyhow::Error,
     hint: Option<String>,
+    code: Option<u8>,
 }
 
 impl Kind {
@@ -43,7 +44,14 @@ impl Failure {
             kind,
             error,
             hint: None,
+            code: None,
         }
+    }
+
+    /// Ends the program with this code, whatever the kind: for verbs whose codes mean more.
+    pub(crate) fn ending(mut self, code: u8) -> Failure {
+        self.code = Some(code);
+        self
     }
 
     /// Adds the way out.
@@ -80,7 +88,7 @@ impl fmt::Display for Failure {
 /// Prints the failure and gives its exit code.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
     eprintln!("machinist: {failure}");
-    ExitCode::from(failure.kind.exit_code())
+    ExitCode::from(failure.code.unwrap_or(failure.kind.exit_code()))
 }
 
 macro_rules! kinds {

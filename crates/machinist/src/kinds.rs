@@ -55,6 +55,23 @@ impl Kinds {
         }
     }
 
+    /// The kind of this very name in this very group.
+    pub(crate) fn exact(&self, group: &str, kind: &str) -> Option<&Kind> {
+        self.0
+            .iter()
+            .find(|known| known.group == group && known.kind == kind)
+    }
+
+    /// Everything of some groups that can be listed.
+    pub(crate) fn of_groups<'a>(
+        &'a self,
+        wanted: impl Fn(&str) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a Kind> {
+        self.0
+            .iter()
+            .filter(move |kind| kind.listable && wanted(&kind.group))
+    }
+
     /// The one kind that a word means.
     pub(crate) fn one(&self, word: &str) -> Outcome<&Kind> {
         let named = self.0.iter().filter(|kind| kind.is_called(word));

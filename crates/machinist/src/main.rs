@@ -36,6 +36,11 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 fn main() -> ExitCode {
     let cli = match parse() {
         Ok(cli) => cli,
+        // Of `plan`, the usual code of wrong use means that something would change.
+        Err(error) if error.use_stderr() && std::env::args().nth(1).as_deref() == Some("plan") => {
+            let _ = error.print();
+            return ExitCode::FAILURE;
+        }
         Err(error) => error.exit(),
     };
     logging::init(&cli.logging, cli.command.default_log_level());
@@ -74,9 +79,11 @@ async fn run(command: Command) -> failure::Outcome<ExitCode> {
         Command::Backup(flags) => commands::backup::run(flags).await,
         Command::Restore(flags) => commands::restore::run(flags).await,
         Command::Console(flags) => commands::console::run(flags).await,
+        Command::Plan(flags) => return commands::plan::run(flags).await,
         Command::Why(flags) => return commands::why::run(flags).await,
         Command::Get(flags) => commands::get::run(flags).await,
         Command::Describe(flags) => commands::describe::run(flags).await,
+        Command::Bundle(flags) => commands::bundle::run(flags).await,
         Command::Operator(flags) => commands::operator::run(flags).await,
         Command::Crds(flags) => commands::crds::run(flags),
         Command::Completion(flags) => commands::completion::run(&flags),

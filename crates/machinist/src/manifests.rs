@@ -26,7 +26,7 @@ pub(crate) struct Manifest {
     pub(crate) kind: String,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
-    object: Value,
+    pub(crate) object: Value,
     gvk: GroupVersionKind,
 }
 
@@ -43,10 +43,32 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Reads every object of every file; one that cannot be read fails all.
+impl Manifest {
+    /// Its group and kind.
+    pub(crate) fn family(&self) -> (&str, &str) {
+        (&self.gvk.group, &self.gvk.kind)
+    }
+
+    /// Its version, within its group.
+    pub(crate) fn version(&self) -> &str {
+        &self.gvk.version
+    }
+
+    /// Its group and version.
+    pub(crate) fn api_version(&self) -> String {
+        self.gvk.api_version()
+    }
+
+    /// Where it was written.
+    pub(crate) fn origin(&self) -> String {
+        self.origin.to_string()
+    }
+}
+
+/// Reads every object of every file, or of every file of a directory; one that cannot be read fails all.
 pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Manifest>> {
     let mut manifests = Vec::new();
-    for file in files {
+    for file in &expand(files)? {
         let text = read_file(file)?;
         let documents: Vec<Value> = serde_saphyr::from_multiple(&text).map_err(|error| {
             failure::user_plain(format!("{} is not YAML: {error}", file.display()))
@@ -69,6 +91,29 @@ pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Manifest>> {
         )));
     }
     Ok(manifests)
+}
+
+/// The manifests of a directory stand for it, in the order of their names.
+fn expand(files: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for file in files {
+        if !file.is_dir() {
+            all.push(file.clone());
+            continue;
+        }
+        let failed = |e| failure::user(format!("could not read {}", file.display()), e);
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(file).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+            if ending.is_some_and(|ending| ["yaml", "yml", "json"].contains(&ending)) {
+                found.push(path);
+            }
+        }
+        found.sort();
+        all.extend(found);
+    }
+    Ok(all)
 }
 
 fn read_file(file: &Path) -> Outcome<String> {

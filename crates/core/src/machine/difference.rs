@@ -8,7 +8,7 @@ use crate::provider::{Capabilities, When};
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(crate) enum Difference {
     /// The platform can make it good while the machine is in a state that this names.
     Due(Change, When),
     /// It cannot be made good on this machine.
@@ -68,7 +68,7 @@ impl Refusal {
 }
 
 /// Everything about the machine, but its power, that is not as declared.
-pub(super) fn differences(want: &Want, facts: &Facts, can: &Capabilities) -> Vec<Difference> {
+pub(crate) fn differences(want: &Want, facts: &Facts, can: &Capabilities) -> Vec<Difference> {
     let mut all = Vec::new();
     size(want, facts, can, &mut all);
     disks(want, facts, can, &mut all);

@@ -14,6 +14,7 @@ mod want;
 
 pub use change::{Change, Size};
 pub use difference::Refusal;
+pub(crate) use difference::{Difference, differences};
 pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
 pub use key::{KeyError, MachineId, MachineKey};
 pub use plan::{Absence, Seen, Situation, Stall, Step, Waiting, needs_restart, plan};

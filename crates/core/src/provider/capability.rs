@@ -23,6 +23,78 @@ pub struct Capabilities {
     pub disk_unit: u64,
 }
 
+impl Capabilities {
+    /// What it can and cannot do, in the words of a provider's status.
+    pub fn words(&self) -> Vec<(&'static str, bool)> {
+        let Capabilities {
+            power,
+            console,
+            tags,
+            watch,
+            instance_types,
+            lookup: _,
+            changes:
+                Changes {
+                    resize,
+                    attach_disk,
+                    detach_disk,
+                    grow_disk,
+                    nics,
+                },
+            disk_unit: _,
+        } = *self;
+        let ever = |when| when != When::Never;
+        let live = |when| when == When::Always;
+        vec![
+            ("create", true),
+            ("delete", true),
+            ("start", power),
+            ("stop", power),
+            ("restart", power),
+            ("console", console),
+            ("tagSupport", tags),
+            ("watch", watch),
+            ("instanceTypes", instance_types),
+            ("resize", ever(resize)),
+            ("liveResize", live(resize)),
+            ("attachDisk", ever(attach_disk)),
+            ("liveAttachDisk", live(attach_disk)),
+            ("detachDisk", ever(detach_disk)),
+            ("liveDetachDisk", live(detach_disk)),
+            ("growDisk", ever(grow_disk)),
+            ("liveGrowDisk", live(grow_disk)),
+            ("attachInterface", ever(nics)),
+            ("liveAttachInterface", live(nics)),
+        ]
+    }
+
+    /// What a provider can do that says these words, as far as words tell it.
+    pub fn from_words(said: &[&str]) -> Capabilities {
+        let has = |word: &str| said.contains(&word);
+        let when = |ever: &str, live: &str| match (has(live), has(ever)) {
+            (true, _) => When::Always,
+            (false, true) => When::Stopped,
+            (false, false) => When::Never,
+        };
+        Capabilities {
+            power: has("stop"),
+            console: has("console"),
+            tags: has("tagSupport"),
+            watch: has("watch"),
+            instance_types: has("instanceTypes"),
+            lookup: Lookup::default(),
+            changes: Changes {
+                resize: when("resize", "liveResize"),
+                attach_disk: when("attachDisk", "liveAttachDisk"),
+                detach_disk: when("detachDisk", "liveDetachDisk"),
+                grow_disk: when("growDisk", "liveGrowDisk"),
+                nics: when("attachInterface", "liveAttachInterface"),
+            },
+            disk_unit: 0,
+        }
+    }
+}
+
 /// How far [`Provider::find`](super::Provider::find) can be trusted when it finds nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lookup {
@@ -81,4 +153,37 @@ pub struct Health {
     pub storage_free: Option<u64>,
     /// Facts for the provider's status, such as the accelerator; never a secret.
     pub details: BTreeMap<String, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_tell_all_that_a_plan_needs() {
+        let whens = [When::Never, When::Stopped, When::Always];
+        for index in 0..3_usize.pow(5) {
+            let when = |place: u32| whens[index / 3_usize.pow(place) % 3];
+            let can = Capabilities {
+                power: index % 2 == 0,
+                tags: index % 5 == 0,
+                instance_types: index % 7 == 0,
+                changes: Changes {
+                    resize: when(0),
+                    attach_disk: when(1),
+                    detach_disk: when(2),
+                    grow_disk: when(3),
+                    nics: when(4),
+                },
+                ..Capabilities::default()
+            };
+            let words = can.words();
+            let said: Vec<&str> = words
+                .iter()
+                .filter(|(_, has)| *has)
+                .map(|(word, _)| *word)
+                .collect();
+            assert_eq!(Capabilities::from_words(&said), can);
+        }
+    }
 }

@@ -28,6 +28,30 @@ pub(crate) struct Target {
     pub(crate) namespace: Option<String>,
 }
 
+/// Flags of `plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "no change   the object is as the manifest says\n\
+    create      it is made\n\
+    in place    it is changed while it goes on\n\
+    restart     the machine is stopped for it, and started again\n\
+    replace     the machine stays as it is; only one that is deleted and declared anew has it\n\
+    refused     the API server refuses the manifest, or the provider cannot do it\n\n\
+    Exit codes, as of terraform plan -detailed-exitcode: 0 nothing would change · 2 something \
+    would change · 1 something would be refused, or the plan could not be made")]
+pub(crate) struct Plan {
+    /// Manifests: files, directories (every .yaml, .yml and .json in them), or `-` for standard input
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    pub(crate) filename: Vec<PathBuf>,
+    /// How to answer
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    pub(crate) output: Form,
+    /// Plan a server-side apply under this name [default: as the object was applied before]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) field_manager: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
 /// Flags of `why`.
 #[derive(Debug, Args)]
 #[command(
@@ -99,6 +123,16 @@ pub(crate) struct Describe {
     /// Names; without any, all objects of the kind
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// Flags of `bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct Bundle {
+    /// The file to write [default: machinist-bundle-TIME.tar.gz]
+    pub(crate) file: Option<PathBuf>,
+    /// With --namespace, only that namespace; else all of them
     #[command(flatten)]
     pub(crate) target: Target,
 }

@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub(crate) mod backup;
+pub(crate) mod bundle;
 pub(crate) mod completion;
 pub(crate) mod console;
 pub(crate) mod crds;
@@ -9,6 +10,7 @@ pub(crate) mod describe;
 pub(crate) mod down;
 pub(crate) mod get;
 pub(crate) mod operator;
+pub(crate) mod plan;
 pub(crate) mod restore;
 pub(crate) mod up;
 pub(crate) mod version;

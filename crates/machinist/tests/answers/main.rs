@@ -5,6 +5,8 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
+mod bundle;
+mod plan;
 mod plugin;
 mod read;
 #[path = "../support/mod.rs"]

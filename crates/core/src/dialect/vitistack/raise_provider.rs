@@ -20,7 +20,7 @@ use machinist_api::{
 use super::conditions::stamp;
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Changes, Health, When},
+    provider::{Capabilities, Health},
 };
 
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -266,44 +266,8 @@ fn capacity(outlook: &ProviderOutlook<'_>, used: &Used) -> Option<CapacityStatus
 }
 
 fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
-    let Capabilities {
-        power,
-        console,
-        tags,
-        watch,
-        instance_types,
-        lookup: _,
-        changes:
-            Changes {
-                resize,
-                attach_disk,
-                detach_disk,
-                grow_disk,
-                nics,
-            },
-        disk_unit: _,
-    } = *capabilities;
-    let ever = |when| when != When::Never;
-    let live = |when| when == When::Always;
-    let (verified, unsupported): (Vec<_>, Vec<_>) = [
-        ("create", true),
-        ("delete", true),
-        ("start", power),
-        ("stop", power),
-        ("restart", power),
-        ("console", console),
-        ("tagSupport", tags),
-        ("watch", watch),
-        ("instanceTypes", instance_types),
-        ("resize", ever(resize)),
-        ("liveResize", live(resize)),
-        ("attachDisk", ever(attach_disk)),
-        ("detachDisk", ever(detach_disk)),
-        ("growDisk", ever(grow_disk)),
-        ("attachInterface", ever(nics)),
-    ]
-    .into_iter()
-    .partition(|(_, has)| *has);
+    let (verified, unsupported): (Vec<_>, Vec<_>) =
+        capabilities.words().into_iter().partition(|(_, has)| *has);
     let names =
         |list: Vec<(&str, bool)>| list.into_iter().map(|(name, _)| name.to_owned()).collect();
     CapabilityStatus {

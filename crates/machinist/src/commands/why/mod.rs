@@ -47,6 +47,12 @@ pub(crate) async fn run(flags: cli::Why) -> Outcome<ExitCode> {
     })
 }
 
+/// The answer for a person.
+pub(crate) async fn explained(connection: &Connection, what: &[String]) -> Outcome<String> {
+    let answer = answer(connection, what).await?;
+    Ok(text::render(&answer, Timestamp::now()))
+}
+
 async fn answer(connection: &Connection, what: &[String]) -> Outcome<Answer> {
     let kinds = Kinds::discover(connection).await?;
     let (kind, name) = match what {
@@ -140,7 +146,8 @@ pub(crate) async fn events(connection: &Connection, object: &Value) -> Outcome<V
     }
 }
 
-async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>> {
+/// Every provider, as the engine reads it.
+pub(crate) async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>> {
     let kind = kinds.one("machineproviders.vitistack.io")?;
     let kind = kind.at("v1alpha1");
     // Where one may not look into other namespaces, one's own is what there is.
@@ -161,7 +168,7 @@ async fn providers(connection: &Connection, kinds: &Kinds) -> Outcome<Vec<Value>
 }
 
 /// The provider that a machine is bound to, or else the one that it means.
-fn provider_of<'a>(machine: &Value, providers: &'a [Value]) -> Option<&'a Value> {
+pub(crate) fn provider_of<'a>(machine: &Value, providers: &'a [Value]) -> Option<&'a Value> {
     let text = |object: &Value, key: &str| object["metadata"][key].as_str().map(str::to_owned);
     let bound = machine["metadata"]["annotations"][names::PROVIDER_ANNOTATION].as_str();
     if let Some((namespace, name)) = bound.and_then(|bound| bound.split_once('/')) {
