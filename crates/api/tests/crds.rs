@@ -187,3 +187,44 @@ fn violations_name_the_field() {
         "Thing.field: its key name is not required"
     );
 }
+
+/// A server shows of an object or a list no more than that it is one, so a rule about such a value
+/// says which field it means, or that something is missing or too much.
+#[test]
+fn rules_blame_a_field() {
+    fn check(schema: &Value, path: &str, wrong: &mut Vec<String>) {
+        let is_whole = ["object", "array"]
+            .map(Value::from)
+            .contains(&schema["type"]);
+        for rule in schema["x-kubernetes-validations"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            if is_whole && rule["fieldPath"].is_null() && rule["reason"].is_null() {
+                wrong.push(format!("{path}: {}", rule["message"]));
+            }
+            // What has no path at all is reported as `<nil>`.
+            if !path.contains('.') && rule["fieldPath"].is_null() {
+                wrong.push(format!("{path}: {} has no field", rule["message"]));
+            }
+        }
+        for (name, child) in schema["properties"].as_object().into_iter().flatten() {
+            check(child, &format!("{path}.{name}"), wrong);
+        }
+        for below in ["items", "additionalProperties"] {
+            if schema[below].is_object() {
+                check(&schema[below], &format!("{path}[]"), wrong);
+            }
+        }
+    }
+    let mut wrong = Vec::new();
+    for crd in machinist_api::crds() {
+        for version in &crd.spec.versions {
+            let schema = serde_json::to_value(&version.schema).unwrap();
+            let kind = format!("{} {}", crd.spec.names.kind, version.name);
+            check(&schema["openAPIV3Schema"], &kind, &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

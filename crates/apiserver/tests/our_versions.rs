@@ -12,31 +12,12 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 use common::both::{Peer, assert_same};
 use common::hooks::{Behaviour, Hooks};
+use common::ours::{ALPHA, BETA, convert, define, embedded};
 use common::real::Real;
-use machinist_apiserver::{ApiServer, Converter, Converters, Identity, Options, Store};
 use serde_json::{Value, json};
-
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const ALPHA: &str = "/apis/vitistack.io/v1alpha1/namespaces/default";
-const BETA: &str = "/apis/vitistack.io/v1beta1/namespaces/default";
-
-fn convert(object: &mut Value, version: &str) {
-    *object = machinist_api::convert::convert(object, version).unwrap();
-}
-
-struct InProcess;
-
-impl Converter for InProcess {
-    fn convert(&self, object: &mut Value, api_version: &str) -> Result<(), String> {
-        convert(object, api_version);
-        Ok(())
-    }
-}
 
 fn manifest(name: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/tests/manifests");
@@ -66,35 +47,6 @@ impl Stage {
 
     async fn get(&mut self, line: &str) -> Value {
         self.call(line, Value::Null).await
-    }
-}
-
-/// Installs the definitions of the two kinds, and waits until both versions are served.
-async fn define(peer: &Peer, client_config: Option<&Value>) {
-    for mut crd in machinist_api::crds() {
-        machinist_api::crds::serve_every_version(&mut crd);
-        let mut crd = serde_json::to_value(crd).unwrap();
-        if crd["spec"]["conversion"].is_null() {
-            continue;
-        }
-        if let Some(config) = client_config {
-            crd["spec"]["conversion"]["webhook"]["clientConfig"] = config.clone();
-        }
-        let name = crd["metadata"]["name"].as_str().unwrap();
-        let line = format!("PATCH+apply {DEFINITIONS}/{name}?fieldManager=test&force=true");
-        peer.ok(&line, Some(&crd)).await;
-    }
-    for path in [ALPHA, BETA] {
-        for plural in ["machines", "machineproviders"] {
-            let served = async {
-                while peer.call(&format!("GET {path}/{plural}"), None).await.code != 200 {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            };
-            tokio::time::timeout(common::PATIENCE, served)
-                .await
-                .expect("the kind is served");
-        }
     }
 }
 
@@ -307,22 +259,8 @@ async fn one_applier(stage: &mut Stage, apply: &impl Fn(&str, Value) -> Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_server_serves_both_versions_the_same() {
-    let mut converters = Converters::new();
-    for kind in machinist_api::convert::CONVERTIBLE_KINDS {
-        let name = ("vitistack.io".to_owned(), (*kind).to_owned());
-        converters.insert(name, Arc::new(InProcess));
-    }
-    let options = Options {
-        converters,
-        ..Options::default()
-    };
-    let server = ApiServer::new(Store::memory(), options).await.unwrap();
-    let client = kube::Client::new(server.service(Identity::admin()), "default");
     let mut ours = Stage {
-        peer: Peer {
-            name: "embedded",
-            client,
-        },
+        peer: embedded().await,
         transcript: Vec::new(),
     };
     define(&ours.peer, None).await;

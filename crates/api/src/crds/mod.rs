@@ -5,6 +5,7 @@
 
 mod editor;
 mod kinds;
+mod object_name;
 mod sanitize;
 mod verify;
 mod versions;
@@ -68,6 +69,7 @@ pub fn crds_with(options: CrdOptions) -> Vec<CustomResourceDefinition> {
         .into_iter()
         .map(|(mut crd, born)| {
             sanitize(&mut crd);
+            object_name::move_rules(&mut crd);
             born_with(&mut crd, born);
             if options.without_vm_short_name
                 && let Some(names) = &mut crd.spec.names.short_names

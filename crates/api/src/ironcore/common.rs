@@ -191,7 +191,7 @@ pub(super) fn operator_and_values(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
         "values must be given with the operators In and NotIn, and left out with Exists and DoesNotExist",
-    )];
+    ).demanded()];
     add_rules(schema, RULES);
 }
 

@@ -112,7 +112,8 @@ fn hard(schema: &mut Schema) {
         "spec.hard limits what nobody counts; it may name requests.cpu, requests.memory, \
          requests.storage, requests.tps, requests.iops, count/machines.compute.ironcore.dev, \
          count/volumes.storage.ironcore.dev and count/buckets.storage.ironcore.dev",
-    )];
+    )
+    .forbidden()];
     schema::resource_list(schema);
     add_rules(schema, RULES);
 }

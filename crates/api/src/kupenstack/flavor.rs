@@ -23,6 +23,7 @@ use crate::schema;
     derive = "PartialEq",
     derive = "Default",
     doc = "Flavor is a size that virtual machines come in.",
+    selectable = ".status.id",
     printcolumn(name = "In-Use", type_ = "boolean", json_path = ".status.usage.inUse"),
     printcolumn(
         name = "Age",

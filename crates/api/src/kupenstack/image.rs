@@ -47,6 +47,9 @@ wire_enum! {
     derive = "PartialEq",
     derive = "Default",
     doc = "Image is a machine image that every namespace can use.",
+    selectable = ".spec.format",
+    selectable = ".status.ready",
+    selectable = ".status.id",
     printcolumn(name = "In-Use", type_ = "boolean", json_path = ".status.usage.inUse"),
     printcolumn(name = "Ready", type_ = "boolean", json_path = ".status.ready"),
     printcolumn(

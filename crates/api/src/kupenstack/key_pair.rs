@@ -24,6 +24,7 @@ use crate::schema::{self, set_once};
     derive = "Default",
     validation = set_once("spec.publicKey"),
     doc = "KeyPair is an SSH key that virtual machines are reached with.",
+    selectable = ".status.id",
     printcolumn(name = "In-Use", type_ = "boolean", json_path = ".status.usage.inUse"),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
     printcolumn(

@@ -25,6 +25,8 @@ use crate::schema::{self, Rule, add_rules, metadata_name, set_once};
     validation = metadata_name(),
     validation = set_once("spec.cidr"),
     doc = "VirtualNetwork is a private network that virtual machines are connected to.",
+    selectable = ".status.ready",
+    selectable = ".status.id",
     printcolumn(name = "CIDR", type_ = "string", json_path = ".spec.cidr", priority = 1),
     printcolumn(name = "IP-Usage", type_ = "string", json_path = ".status.ipUsed"),
     printcolumn(name = "Gateway", type_ = "string", json_path = ".status.gatewayName"),
@@ -112,12 +114,14 @@ fn rules(schema: &mut Schema) {
             "!has(self.mtu) || !has(self.cidr) || !isCIDR(self.cidr) \
              || cidr(self.cidr).ip().family() == 4 || self.mtu >= 1280",
             "spec.mtu must be at least 1280 in an IPv6 network",
-        ),
+        )
+        .at(".mtu"),
         Rule::new(
             "!has(self.gatewayIP) || !isIP(self.gatewayIP) || !has(self.cidr) \
              || !isCIDR(self.cidr) || cidr(self.cidr).containsIP(self.gatewayIP)",
             "spec.gatewayIP must be an address of spec.cidr",
-        ),
+        )
+        .about(".gatewayIP", "self.gatewayIP"),
     ];
     add_rules(schema, RULES);
 }
@@ -126,6 +130,7 @@ fn pool_rules(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.startIP) || has(self.endIP)",
         "an allocation pool needs startIP, endIP or both",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }

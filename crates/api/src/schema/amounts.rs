@@ -51,19 +51,20 @@ pub(crate) fn resource_list(schema: &mut Schema) {
 }
 
 /// Entries of a list of resources that must be there and be above zero.
-pub(crate) fn positive_entries(schema: &mut Schema, field: &str, names: &[&str]) {
+pub(crate) fn positive_entries(schema: &mut Schema, field: &str, names: &[&'static str]) {
     for name in names {
         let present = Rule::owned(
             format!("'{name}' in self"),
             format!("{field}.{name} is required, as a Kubernetes quantity above zero"),
-        );
+        )
+        .demands(name);
         add_rules(schema, &[present]);
     }
     positive_if_given(schema, field, names);
 }
 
 /// Entries of a list of resources that must be above zero where they are given.
-pub(crate) fn positive_if_given(schema: &mut Schema, field: &str, names: &[&str]) {
+pub(crate) fn positive_if_given(schema: &mut Schema, field: &str, names: &[&'static str]) {
     for name in names {
         let entry = format!("self['{name}']");
         let positive = Rule::owned(
@@ -72,7 +73,8 @@ pub(crate) fn positive_if_given(schema: &mut Schema, field: &str, names: &[&str]
                  && quantity({entry}).compareTo(quantity('0')) > 0 : {entry} > 0)"
             ),
             format!("{field}.{name} must be a Kubernetes quantity above zero"),
-        );
+        )
+        .at(name);
         add_rules(schema, &[positive]);
     }
 }

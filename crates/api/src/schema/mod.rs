@@ -23,4 +23,6 @@ pub(crate) use identifiers::{
     ssh_public_key,
 };
 pub(crate) use rule::{Rule, add_rules};
-pub(crate) use transition::{immutable, metadata_name, never_smaller, set_once, set_once_text};
+pub(crate) use transition::{
+    immutable, label, metadata_name, never_smaller, set_once, set_once_text,
+};

@@ -13,10 +13,22 @@ pub(crate) struct Rule {
     message: Cow<'static, str>,
     /// The field that the rule is about, when it is not the one that the rule stands at.
     field_path: Option<&'static str>,
-    /// Whether the rule demands that field.
-    required: bool,
+    /// As what the server reports that the rule is broken.
+    reason: Reason,
     /// The value that breaks the rule, as an expression that makes a string.
     value: Option<&'static str>,
+}
+
+/// As what a server reports a broken rule. It shows no more of a wrong object or list than the
+/// word for its type, so only what a value itself is wrong with is `Invalid`.
+#[derive(Clone, Copy)]
+enum Reason {
+    /// `Invalid value`, with the value.
+    Invalid,
+    /// `Required value`: something is not there.
+    Required,
+    /// `Forbidden`: something is there that must not be.
+    Forbidden,
 }
 
 impl Rule {
@@ -26,7 +38,7 @@ impl Rule {
             expression: Cow::Borrowed(expression),
             message: Cow::Borrowed(message),
             field_path: None,
-            required: false,
+            reason: Reason::Invalid,
             value: None,
         }
     }
@@ -37,12 +49,38 @@ impl Rule {
         self
     }
 
+    /// The same, about a field that must not be there.
+    pub(crate) const fn forbids(self, field_path: &'static str) -> Self {
+        self.at(field_path).forbidden()
+    }
+
+    /// The same, where what the rule stands at must not be as it is.
+    pub(crate) const fn forbidden(mut self) -> Self {
+        self.reason = Reason::Forbidden;
+        self
+    }
+
+    /// The same, about a field that must be there, or be more than it is.
+    pub(crate) const fn demands(self, field_path: &'static str) -> Self {
+        self.at(field_path).demanded()
+    }
+
+    /// The same, where what the rule stands at lacks something.
+    pub(crate) const fn demanded(mut self) -> Self {
+        self.reason = Reason::Required;
+        self
+    }
+
     /// The same, with its value, which a server does not show for what is part of an object. The
     /// value is a text: turning a number into one has no bounded cost.
     pub(crate) const fn about(self, field_path: &'static str, value: &'static str) -> Self {
-        let mut rule = self.at(field_path);
-        rule.value = Some(value);
-        rule
+        self.at(field_path).showing(value)
+    }
+
+    /// The same, with a value in the message, where there is one.
+    pub(crate) const fn showing(mut self, value: &'static str) -> Self {
+        self.value = Some(value);
+        self
     }
 
     /// A rule that demands a field, so that the server reports it as `Required value` at its path.
@@ -55,7 +93,7 @@ impl Rule {
             expression: Cow::Borrowed(expression),
             message: Cow::Borrowed(message),
             field_path: Some(field_path),
-            required: true,
+            reason: Reason::Required,
             value: None,
         }
     }
@@ -66,7 +104,7 @@ impl Rule {
             expression: expression.into(),
             message: message.into(),
             field_path: None,
-            required: false,
+            reason: Reason::Invalid,
             value: None,
         }
     }
@@ -74,10 +112,14 @@ impl Rule {
     fn to_json(&self) -> Value {
         let mut rule = json!({ "rule": self.expression, "message": self.message });
         if let Some(field_path) = self.field_path {
-            rule["fieldPath"] = field_path.into();
+            // A bare name is that of an entry of a map.
+            let dot = if field_path.starts_with('.') { "" } else { "." };
+            rule["fieldPath"] = format!("{dot}{field_path}").into();
         }
-        if self.required {
-            rule["reason"] = "FieldValueRequired".into();
+        match self.reason {
+            Reason::Invalid => {}
+            Reason::Required => rule["reason"] = "FieldValueRequired".into(),
+            Reason::Forbidden => rule["reason"] = "FieldValueForbidden".into(),
         }
         if let Some(value) = self.value {
             // The plain message stays for the case that the value cannot be shown.

@@ -10,12 +10,14 @@ use crate::names::NAME_PATTERN;
 /// The rule that holds an object's name to a DNS label.
 pub(crate) fn metadata_name() -> Rule {
     // Names end up in host names and tags, so they are labels rather than subdomains.
-    Rule::new(format!(
-        "self.metadata.name.size() <= 63 && self.metadata.name.matches('{NAME_PATTERN}')"
-    ))
-    .message(
+    Rule::new(label("self.metadata.name")).message(
         "metadata.name must be at most 63 lower-case letters, digits and dashes, such as web-server-01",
     )
+}
+
+/// The expression that holds a text to a DNS label.
+pub(crate) fn label(text: &str) -> String {
+    format!("{text}.size() <= 63 && {text}.matches('{NAME_PATTERN}')")
 }
 
 /// The field keeps the value, or the absence, that it was created with.

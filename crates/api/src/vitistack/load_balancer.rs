@@ -231,19 +231,19 @@ fn spec(schema: &mut Schema) {
         Rule::new(
             "has(self.poolMembers) || has(self.selector) || has(self.networkNamespaceIdentifier)",
             "spec names no machines; give spec.poolMembers or spec.selector, or spec.networkNamespaceIdentifier to have an address before there are any",
-        ),
+        ).demanded(),
         Rule::new(
             "!(has(self.poolMembers) && has(self.selector))",
             "spec.poolMembers and spec.selector say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".selector"),
         Rule::new(
             "!has(self.algorithm) || !has(self.method) || self.method == 'first-alive'",
             "spec.method and spec.algorithm say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".method"),
         Rule::new(
             "!(has(self.port) && has(self.ports))",
             "spec.port and spec.ports say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".ports"),
     ];
     add_rules(schema, RULES);
 }

@@ -221,11 +221,11 @@ fn spec(schema: &mut Schema) {
         Rule::new(
             "!(has(self.endpoint) && has(self.cluster) && has(self.cluster.endpoint))",
             "spec.endpoint and spec.cluster.endpoint say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".cluster.endpoint"),
         Rule::new(
             "!(has(self.token) && has(self.credentialsSecretRef))",
             "spec.token and spec.credentialsSecretRef say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".credentialsSecretRef"),
         Rule::required(
             ".username",
             "!has(self.token) || has(self.username)",

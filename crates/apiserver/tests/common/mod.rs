@@ -11,6 +11,7 @@
 
 pub mod both;
 pub mod hooks;
+pub mod ours;
 pub mod program;
 pub mod real;
 pub mod stage;

@@ -219,7 +219,7 @@ pub(super) static ALL: &[Reason] = &[
         "the MachineProvider that it names, which does not exist",
         &[
             "Create that MachineProvider in this namespace or in vitistack-system; the machine is taken up at once.",
-            "Or name another in spec.providerRef or spec.providerConfig: `kubectl edit {kind} {name}{-n}`.",
+            "Or name another in spec.providerRef (or spec.providerConfig, in v1beta1 spec.providerSelector): `kubectl edit {kind} {name}{-n}`.",
         ],
     ),
     row(

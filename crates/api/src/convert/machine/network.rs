@@ -33,6 +33,25 @@ const REFERRED: &[(&str, &str)] = &[
     ("networkRef", "networkRef"),
     ("ipAddress", "ipAddress"),
     ("macAddress", "macAddress"),
+    ("type", "attachment"),
+    ("mtu", "mtu"),
+    ("vlan", "vlan"),
+];
+/// Fields of an address that is given with its surroundings.
+const ADDRESS: &[(&str, &str)] = &[
+    ("address", "ipAddress"),
+    ("netmask", "netmask"),
+    ("gateway", "gateway"),
+];
+/// Fields of an interface that only `networking` has a place for.
+const REFERRED_ALONE: &[&str] = &[
+    "networkRef",
+    "macAddress",
+    "attachment",
+    "mtu",
+    "vlan",
+    "netmask",
+    "gateway",
 ];
 
 fn up(alpha: &Fields) -> Fields {
@@ -66,6 +85,8 @@ fn up(alpha: &Fields) -> Fields {
         for referred in objects(&given, "interfaces") {
             let mut interface = Fields::new();
             copy(&referred, &mut interface, REFERRED);
+            let configured = object(&referred, "ipConfiguration").unwrap_or_default();
+            copy(&configured, &mut interface, ADDRESS);
             if interface
                 .get("networkRef")
                 .is_some_and(|to| !to["name"].is_string())
@@ -92,6 +113,12 @@ fn down(beta: &Fields) -> Fields {
         let referred = |given: &Fields| {
             let mut interface = Fields::new();
             copy_back(given, &mut interface, REFERRED);
+            if given.contains_key("netmask") || given.contains_key("gateway") {
+                let mut configured = Fields::new();
+                interface.remove("ipAddress");
+                copy_back(given, &mut configured, ADDRESS);
+                set_object(&mut interface, "ipConfiguration", configured);
+            }
             Value::Object(interface)
         };
         let interfaces: Vec<Value> = interfaces.iter().map(referred).collect();
@@ -125,8 +152,9 @@ fn down(beta: &Fields) -> Fields {
 fn needs_references(interfaces: &[Fields]) -> bool {
     let first = primary(interfaces);
     interfaces.iter().enumerate().any(|(at, interface)| {
-        interface.contains_key("networkRef")
-            || interface.contains_key("macAddress")
+        REFERRED_ALONE
+            .iter()
+            .any(|field| interface.contains_key(*field))
             || (at != first && interface.contains_key("ipAddress"))
     })
 }

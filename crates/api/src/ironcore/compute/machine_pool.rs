@@ -55,6 +55,8 @@ wire_enum! {
     derive = "Default",
     validation = set_once_text("spec.providerID"),
     doc = "MachinePool is where machines run: a host, or whatever stands behind one provider.",
+    selectable = ".spec.providerID",
+    selectable = ".status.state",
     printcolumn(
         name = "MachineClasses",
         type_ = "string",

@@ -10,7 +10,8 @@ pub(super) fn interface_source(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.networkInterfaceRef) != has(self.ephemeral)",
         "a network interface needs one source: give either networkInterfaceRef or ephemeral",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }
 
@@ -20,7 +21,8 @@ pub(super) fn volume_source(schema: &mut Schema) {
         "[has(self.volumeRef), has(self.emptyDisk), has(self.localDisk), has(self.ephemeral)]\
          .exists_one(given, given)",
         "a volume needs one source: give one of volumeRef, emptyDisk, localDisk and ephemeral",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }
 
@@ -30,7 +32,8 @@ pub(super) fn devices_differ(schema: &mut Schema) {
         "self.all(volume, !has(volume.device) || self.exists_one(other, \
          has(other.device) && other.device == volume.device))",
         "spec.volumes names a device twice; give each volume a device of its own",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 
@@ -40,11 +43,13 @@ pub(super) fn volume_template(schema: &mut Schema) {
         Rule::new(
             "!has(self.volumeTemplate.spec.claimRef)",
             "volumeTemplate.spec.claimRef cannot be given: the machine claims the volume",
-        ),
+        )
+        .forbids(".volumeTemplate.spec.claimRef"),
         Rule::new(
             "!has(self.volumeTemplate.spec.unclaimable) || !self.volumeTemplate.spec.unclaimable",
             "volumeTemplate.spec.unclaimable cannot be true: the machine claims the volume",
-        ),
+        )
+        .forbids(".volumeTemplate.spec.unclaimable"),
     ];
     add_rules(schema, RULES);
 }

@@ -147,11 +147,11 @@ fn rules(schema: &mut Schema) {
         Rule::new(
             "has(self.parentRef) || has(self.parentSelector) || !has(self.prefixLength)",
             "prefixLength needs parentRef or parentSelector: a whole range is given by prefix alone",
-        ),
+        ).forbids(".prefixLength"),
         Rule::new(
             "has(self.prefix) || has(self.prefixLength)",
             "a part of another prefix needs prefix or prefixLength",
-        ),
+        ).demanded(),
         Rule::new(
             "!has(self.prefix) || !has(self.prefixLength) || !isCIDR(self.prefix) \
              || cidr(self.prefix).prefixLength() == self.prefixLength",

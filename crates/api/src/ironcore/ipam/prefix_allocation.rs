@@ -112,11 +112,13 @@ fn rules(schema: &mut Schema) {
         Rule::new(
             "has(self.prefix) != has(self.prefixLength)",
             "an allocation asks for one thing: give either prefix or prefixLength",
-        ),
+        )
+        .demanded(),
         Rule::new(
             "has(self.prefixRef) || has(self.prefixSelector)",
             "an allocation needs a source: give prefixRef or prefixSelector",
-        ),
+        )
+        .demanded(),
     ];
     add_rules(schema, ADDRESSES);
     add_rules(schema, RULES);

@@ -48,6 +48,7 @@ macro_rules! same_family {
                 "] names"
             ),
         )
+        .about(".ips", concat!("self.ips[", $place, "].value"))
     };
 }
 
@@ -64,7 +65,7 @@ const FAMILIES: &[Rule] = &[
          || !isIP(self.ips[0].value) || !isIP(self.ips[1].value) \
          || ip(self.ips[0].value).family() != ip(self.ips[1].value).family()",
         "ips must be of different families: one IPv4 address and one IPv6 address",
-    ),
+    ).about(".ips", "self.ips[0].value + ' and ' + self.ips[1].value"),
 ];
 
 /// Rules over the spec of an interface.
@@ -72,7 +73,8 @@ pub(super) fn interface(schema: &mut Schema) {
     const COUNT: &[Rule] = &[Rule::new(
         "!has(self.ipFamilies) || self.ipFamilies.size() == (has(self.ips) ? self.ips.size() : 0)",
         "ips must have one entry for each of ipFamilies",
-    )];
+    )
+    .at(".ips")];
     add_rules(schema, FAMILIES);
     add_rules(schema, COUNT);
 }
@@ -82,7 +84,8 @@ pub(super) fn load_balancer(schema: &mut Schema) {
     const COUNT: &[Rule] = &[Rule::new(
         "!has(self.ipFamilies) || !has(self.ips) || self.ipFamilies.size() == self.ips.size()",
         "ips must have one entry for each of ipFamilies, or be left out",
-    )];
+    )
+    .at(".ips")];
     add_rules(schema, FAMILIES);
     add_rules(schema, COUNT);
 }
@@ -99,4 +102,6 @@ pub(super) fn names_have_room() -> RootRule {
         "metadata.name must leave room for the names of the prefixes that are made for the \
          interface: at most 61 characters with ephemeral ips, 58 with ephemeral prefixes",
     )
+    .field_path(".metadata.name")
+    .reason(kube::core::Reason::FieldValueForbidden)
 }

@@ -136,6 +136,7 @@ fn ports_differ(schema: &mut Schema) {
          && a.port <= (has(b.endPort) ? b.endPort : b.port) \
          && b.port <= (has(a.endPort) ? a.endPort : a.port)))",
         "spec.ports overlap; a port can be taken once for each protocol",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }

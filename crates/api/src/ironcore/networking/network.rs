@@ -181,7 +181,8 @@ fn targets_differ(schema: &mut Schema) {
          && (has(a.networkRef.__namespace__) ? a.networkRef.__namespace__ : '') \
          == (has(b.networkRef.__namespace__) ? b.networkRef.__namespace__ : '')))",
         "spec.peerings names a network twice; name each network once",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 
@@ -189,7 +190,8 @@ fn peering_prefix(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.prefix) || !has(self.prefixRef)",
         "a part of a network is named once: give either prefix or prefixRef",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 

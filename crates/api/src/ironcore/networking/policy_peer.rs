@@ -87,7 +87,8 @@ fn one_peer(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.objectSelector) || !has(self.ipBlock)",
         "a peer is one thing: give either objectSelector or ipBlock",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 
@@ -96,7 +97,8 @@ fn exceptions_inside(schema: &mut Schema) {
         "!has(self.except) || !isCIDR(self.cidr) || self.except.all(part, \
          !isCIDR(part) || cidr(self.cidr).containsCIDR(part))",
         "except must lie in cidr",
-    )];
+    )
+    .at(".except")];
     add_rules(schema, RULES);
 }
 
@@ -104,6 +106,7 @@ fn port(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.endPort) || (has(self.port) && self.port > 0 && self.endPort >= self.port)",
         "endPort needs port, and must not be below it",
-    )];
+    )
+    .at(".endPort")];
     add_rules(schema, RULES);
 }

@@ -127,7 +127,8 @@ fn value_or_ephemeral(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.value) != has(self.ephemeral)",
         "an address needs one source: give either value or ephemeral",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }
 
@@ -135,7 +136,8 @@ fn reference_or_ephemeral(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.virtualIPRef) != has(self.ephemeral)",
         "virtualIP needs one source: give either virtualIPRef or ephemeral",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }
 

@@ -204,31 +204,31 @@ fn rules(schema: &mut Schema) {
         Rule::new(
             "has(self.volumeClassRef) || !has(self.volumePoolSelector)",
             "volumePoolSelector needs volumeClassRef: a volume without a class is provided by somebody else",
-        ),
+        ).forbids(".volumePoolSelector"),
         Rule::new(
             "has(self.volumeClassRef) || !has(self.volumePoolRef)",
             "volumePoolRef needs volumeClassRef: a volume without a class is provided by somebody else",
-        ),
+        ).forbids(".volumePoolRef"),
         Rule::new(
             "has(self.volumeClassRef) || !has(self.resources)",
             "resources need volumeClassRef: a volume without a class is provided by somebody else",
-        ),
+        ).forbids(".resources"),
         Rule::new(
             "has(self.volumeClassRef) || !has(self.tolerations)",
             "tolerations need volumeClassRef: a volume without a class is provided by somebody else",
-        ),
+        ).forbids(".tolerations"),
         Rule::new(
             "has(self.volumeClassRef) || !has(self.dataSource) || !has(self.dataSource.osImage)",
             "dataSource.osImage needs volumeClassRef: a volume without a class is provided by somebody else",
-        ),
+        ).forbids(".dataSource.osImage"),
         Rule::new(
             "!has(self.claimRef) || !has(self.unclaimable) || !self.unclaimable",
             "claimRef and unclaimable exclude each other; keep one of them",
-        ),
+        ).forbids(".unclaimable"),
         Rule::new(
             "!has(self.image) || !has(self.dataSource)",
             "image and dataSource say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".dataSource"),
     ];
     add_rules(schema, RULES);
 }
@@ -237,6 +237,7 @@ fn data_source(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!has(self.volumeSnapshotRef) || !has(self.osImage)",
         "dataSource takes one source: give either volumeSnapshotRef or osImage",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }

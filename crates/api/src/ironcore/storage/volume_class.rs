@@ -35,6 +35,7 @@ wire_enum! {
     derive = "Default",
     validation = immutable("capabilities"),
     doc = "VolumeClass is a quality that volumes come in.",
+    selectable = ".resizePolicy",
     printcolumn(name = "TPS", type_ = "string", json_path = ".capabilities.tps"),
     printcolumn(name = "IOPS", type_ = "string", json_path = ".capabilities.iops"),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),

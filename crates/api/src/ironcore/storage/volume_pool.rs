@@ -37,6 +37,8 @@ wire_enum! {
     derive = "Default",
     validation = set_once_text("spec.providerID"),
     doc = "VolumePool is where volumes are kept.",
+    selectable = ".spec.providerID",
+    selectable = ".status.state",
     printcolumn(
         name = "VolumeClasses",
         type_ = "string",

@@ -15,23 +15,23 @@ pub(super) fn spec(schema: &mut Schema) {
         Rule::new(
             "!(has(self.type) && has(self.providerType))",
             "spec.type and spec.providerType say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".providerType"),
         Rule::new(
             "!(has(self.version) && has(self.clusterTemplate) && has(self.clusterTemplate.kubernetesVersion))",
             "spec.version and spec.clusterTemplate.kubernetesVersion say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".clusterTemplate.kubernetesVersion"),
         Rule::new(
             "!(has(self.networking) && has(self.network))",
             "spec.networking and spec.network say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".network"),
         Rule::new(
             "!(has(self.clusterTemplate) && has(self.clusterTemplate.controlPlane) && has(self.cluster) && has(self.cluster.controlPlane))",
             "spec.clusterTemplate.controlPlane and spec.cluster.controlPlane say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".cluster.controlPlane"),
         Rule::new(
             "!(has(self.clusterTemplate) && has(self.clusterTemplate.workers) && has(self.nodePools))",
             "spec.clusterTemplate.workers and spec.nodePools say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".nodePools"),
         Rule::required(
             ".displayName",
             "!has(self.providerType) || has(self.displayName)",
@@ -71,11 +71,13 @@ pub(super) fn node_pool(schema: &mut Schema) {
         Rule::new(
             "self.minNodes <= self.maxNodes",
             "minNodes must not be larger than maxNodes",
-        ),
+        )
+        .at(".minNodes"),
         Rule::new(
             "self.minNodes <= self.desiredNodes && self.desiredNodes <= self.maxNodes",
             "desiredNodes must be from minNodes to maxNodes",
-        ),
+        )
+        .at(".desiredNodes"),
     ];
     add_rules(schema, RULES);
 }
@@ -85,6 +87,6 @@ pub(super) fn addons(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "!(has(self.ingress) && has(self.ingressController))",
         "spec.addons.ingress and spec.addons.ingressController say the same thing in two forms; keep one of them",
-    )];
+    ).forbids(".ingressController")];
     add_rules(schema, RULES);
 }

@@ -169,3 +169,25 @@ wire_enum! {
         ConfigDrive = "configDrive",
     }
 }
+
+wire_enum! {
+    /// How an interface is attached to the host's network.
+    InterfaceType {
+        /// A port of a bridge.
+        Bridge = "bridge",
+        /// A MAC address of its own on the host's interface.
+        Macvlan = "macvlan",
+        /// An IP address of its own on the host's interface.
+        Ipvlan = "ipvlan",
+    }
+}
+
+wire_enum! {
+    /// Where the address of an interface comes from.
+    AddressSource {
+        /// It is written down.
+        Static = "static",
+        /// A DHCP server gives it.
+        Dhcp = "dhcp",
+    }
+}

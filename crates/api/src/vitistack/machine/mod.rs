@@ -24,11 +24,13 @@ use serde::{Deserialize, Serialize};
 pub use cloud_init::{CloudInit, DataRef};
 pub use compute::{Cpu, Gpu, Resources, ResourcesCpu, ResourcesMemory};
 pub use enums::{
-    Architecture, BootDevice, CloudInitType, FirmwareType, GpuType, ImageSource, MachinePhase,
-    OsFamily, OsType, Platform, PowerState, VolumeType,
+    AddressSource, Architecture, BootDevice, CloudInitType, FirmwareType, GpuType, ImageSource,
+    InterfaceType, MachinePhase, OsFamily, OsType, Platform, PowerState, VolumeType,
 };
 pub use extras::Backup;
-pub use network::{Network, NetworkInterface, NetworkRef, Networking, NetworkingInterface};
+pub use network::{
+    IpConfiguration, Network, NetworkInterface, NetworkRef, Networking, NetworkingInterface,
+};
 pub use provider::{CredentialsRef, ProviderConfig, ProviderRef};
 pub use status::{
     DiskStatus, MachineAddresses, MachineStatus, NetworkInterfaceStatus, NetworkStatus,

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::enums::{AddressSource, InterfaceType};
 use super::rules;
 use crate::schema;
 
@@ -67,13 +68,17 @@ pub struct NetworkInterface {
 pub struct Networking {
     /// Network interfaces of the machine, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    #[schemars(
+        length(max = 32),
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"])
+    )]
     pub interfaces: Vec<NetworkingInterface>,
 }
 
 /// One network interface, placed by a reference to its network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = rules::networking_interface)]
 pub struct NetworkingInterface {
     /// Name of the interface, unique within the machine.
     #[schemars(length(min = 1, max = 63))]
@@ -89,6 +94,42 @@ pub struct NetworkingInterface {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = schema::mac)]
     pub mac_address: Option<String>,
+    /// How the interface is attached to the host's network: bridge, macvlan or ipvlan.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub attachment: Option<InterfaceType>,
+    /// Largest packet that the interface carries, in bytes (68-65535).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 68, max = 65535))]
+    pub mtu: Option<i32>,
+    /// VLAN ID that the interface is on (1-4094).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4094))]
+    pub vlan: Option<i32>,
+    /// How the interface gets its address; the network decides when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_configuration: Option<IpConfiguration>,
+}
+
+/// How an interface gets its address.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = rules::ip_configuration)]
+pub struct IpConfiguration {
+    /// Where the address comes from: static or dhcp.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub source: Option<AddressSource>,
+    /// Static IP address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub address: Option<String>,
+    /// Network mask of the address, such as 255.255.255.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub netmask: Option<String>,
+    /// Address of the gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub gateway: Option<String>,
 }
 
 /// Names a NetworkConfiguration.

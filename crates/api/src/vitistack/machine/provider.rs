@@ -79,4 +79,8 @@ pub struct ProviderRef {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63))]
     pub namespace: Option<String>,
+    /// UID of the provider object, for those who want to tell it from another of the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub uid: Option<String>,
 }

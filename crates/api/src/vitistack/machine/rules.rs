@@ -25,6 +25,7 @@ pub(super) fn kept(field: &str, why: &str) -> kube::core::Rule {
         "spec.{field} {why}, and cannot be changed once that exists; put it back, or delete the Machine and create it anew"
     )))
     .field_path(format!(".spec.{field}"))
+    .reason(kube::core::Reason::FieldValueForbidden)
 }
 
 /// One concept, one form.
@@ -32,11 +33,11 @@ const ONE_FORM: &[Rule] = &[
     Rule::new(
         "!(has(self.providerConfig) && has(self.providerRef))",
         "spec.providerConfig and spec.providerRef say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".providerRef"),
     Rule::new(
         "!(has(self.provider) && has(self.providerRef))",
         "spec.provider and spec.providerRef say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".providerRef"),
     Rule::new(
         "!(has(self.provider) && has(self.providerConfig) && has(self.providerConfig.name)) \
          || self.provider == self.providerConfig.name",
@@ -45,43 +46,43 @@ const ONE_FORM: &[Rule] = &[
     Rule::new(
         "!(has(self.instanceType) && has(self.machineClass))",
         "spec.instanceType and spec.machineClass say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".machineClass"),
     Rule::new(
         "!(has(self.cpu) && has(self.resources) && has(self.resources.cpu))",
         "spec.cpu and spec.resources.cpu say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".resources.cpu"),
     Rule::new(
         "!(has(self.memory) && has(self.resources) && has(self.resources.memory))",
         "spec.memory and spec.resources.memory say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".resources.memory"),
     Rule::new(
         "!(has(self.disks) && has(self.storage))",
         "spec.disks and spec.storage say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".storage"),
     Rule::new(
         "!(has(self.network) && has(self.networking))",
         "spec.network and spec.networking say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".networking"),
     Rule::new(
         "!(has(self.os) && has(self.operatingSystem))",
         "spec.os and spec.operatingSystem say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".operatingSystem"),
     Rule::new(
         "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userData))",
         "spec.userData and spec.cloudInit.userData say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".cloudInit.userData"),
     Rule::new(
         "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataBase64))",
         "spec.userData and spec.cloudInit.userDataBase64 say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".cloudInit.userDataBase64"),
     Rule::new(
         "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataSecretRef))",
         "spec.userData and spec.cloudInit.userDataSecretRef say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".cloudInit.userDataSecretRef"),
     Rule::new(
         "!(has(self.userData) && has(self.cloudInit) && has(self.cloudInit.userDataConfigMapRef))",
         "spec.userData and spec.cloudInit.userDataConfigMapRef say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".cloudInit.userDataConfigMapRef"),
 ];
 
 /// What each way to name a provider requires; with spec.provider (shape C), nothing else is.
@@ -89,7 +90,7 @@ const REQUIRED: &[Rule] = &[
     Rule::new(
         "has(self.providerConfig) || has(self.providerRef) || has(self.provider)",
         "spec names no provider; give spec.providerConfig with name and region, or spec.providerRef with name, or spec.provider",
-    ),
+    ).demanded(),
     Rule::required(
         ".name",
         "!has(self.providerConfig) || has(self.provider) || has(self.name)",
@@ -137,7 +138,40 @@ pub(super) fn disks(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "self.filter(disk, has(disk.boot) && disk.boot).size() <= 1",
         "at most one disk can be the boot disk; set boot on one of them alone",
-    )];
+    )
+    .forbidden()];
+    add_rules(schema, RULES);
+}
+
+/// Rules over an interface of `spec.networking`.
+pub(super) fn networking_interface(schema: &mut Schema) {
+    const RULES: &[Rule] = &[Rule::new(
+        "!(has(self.ipAddress) && has(self.ipConfiguration) && has(self.ipConfiguration.address))",
+        "ipAddress and ipConfiguration.address say the same thing in two forms; keep one of them",
+    )
+    .forbids(".ipConfiguration.address")];
+    add_rules(schema, RULES);
+}
+
+/// Rules over the way to an address.
+pub(super) fn ip_configuration(schema: &mut Schema) {
+    const RULES: &[Rule] = &[
+        Rule::new(
+            "!has(self.address) || !has(self.type) || self.type == 'static'",
+            "an address is given with the type static; a DHCP server gives its own",
+        )
+        .forbids(".address"),
+        Rule::new(
+            "has(self.address) || (!has(self.netmask) && !has(self.gateway))",
+            "netmask and gateway belong to an address; give the address too",
+        )
+        .demands(".address"),
+        Rule::new(
+            "!has(self.type) || self.type != 'static' || has(self.address)",
+            "the type static needs an address; give it, or make the type dhcp",
+        )
+        .demands(".address"),
+    ];
     add_rules(schema, RULES);
 }
 
@@ -146,7 +180,8 @@ pub(super) fn interfaces(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "self.filter(nic, has(nic.primary) && nic.primary).size() <= 1",
         "at most one interface can be primary; set primary on one of them alone",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 
@@ -155,7 +190,8 @@ pub(super) fn credentials_ref(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.name) != has(self.secretName)",
         "name the Secret once: give either name or secretName",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }
 
@@ -184,13 +220,15 @@ pub(super) fn cloud_init(schema: &mut Schema) {
              has(self.userDataConfigMapRef)].filter(given, given).size() <= 1",
             "spec.cloudInit gives user data more than once; keep one of userData, userDataBase64, \
              userDataSecretRef and userDataConfigMapRef",
-        ),
+        )
+        .forbidden(),
         Rule::new(
             "[has(self.networkData), has(self.networkDataBase64), has(self.networkDataSecretRef), \
              has(self.networkDataConfigMapRef)].filter(given, given).size() <= 1",
             "spec.cloudInit gives network data more than once; keep one of networkData, \
              networkDataBase64, networkDataSecretRef and networkDataConfigMapRef",
-        ),
+        )
+        .forbidden(),
     ];
     add_rules(schema, RULES);
 }
@@ -200,7 +238,8 @@ pub(super) fn boot_order(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "self.all(device, self.exists_one(other, other == device))",
         "spec.boot.order names a device twice; name each device once",
-    )];
+    )
+    .forbidden()];
     add_rules(schema, RULES);
 }
 

@@ -18,39 +18,39 @@ const ONE_FORM: &[Rule] = &[
     Rule::new(
         "!(has(self.type) && has(self.providerType))",
         "spec.type and spec.providerType say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".providerType"),
     Rule::new(
         "!(has(self.availabilityZones) && has(self.zones))",
         "spec.availabilityZones and spec.zones say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".zones"),
     Rule::new(
         "!(has(self.authentication) && has(self.credentials))",
         "spec.authentication and spec.credentials say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".credentials"),
     Rule::new(
         "!(has(self.config) && has(self.config.endpoint) && has(self.endpoint))",
         "spec.config.endpoint and spec.endpoint say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".endpoint"),
     Rule::new(
         "!(has(self.networkConfig) && has(self.network))",
         "spec.networkConfig and spec.network say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".network"),
     Rule::new(
         "!(has(self.storageConfig) && has(self.storage))",
         "spec.storageConfig and spec.storage say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".storage"),
     Rule::new(
         "!(has(self.computeConfig) && has(self.compute))",
         "spec.computeConfig and spec.compute say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".compute"),
     Rule::new(
         "!(has(self.capabilities) && has(self.capabilities.maxMachines) && has(self.capacity) && has(self.capacity.maxMachines))",
         "spec.capabilities.maxMachines and spec.capacity.maxMachines say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".capacity.maxMachines"),
     Rule::new(
         "!(has(self.config) && has(self.config.retryPolicy) && has(self.config.retryPolicy.maxRetries) && has(self.endpoint) && has(self.endpoint.retryAttempts))",
         "spec.config.retryPolicy.maxRetries and spec.endpoint.retryAttempts say the same thing in two forms; keep one of them",
-    ),
+    ).forbids(".endpoint.retryAttempts"),
 ];
 
 /// What each form requires.
@@ -79,7 +79,8 @@ const REQUIRED: &[Rule] = &[
     ),
 ];
 
-/// What each platform cannot do without. Shape C keeps its settings in a map that no rule can see:
+/// What each platform cannot do without. Shape B, which gives `credentials`, has no place for the
+/// settings of vSphere, under whichever name. Shape C keeps its settings in a map that no rule can see:
 /// the webhook holds those to a form, and the region and the zones are held to theirs here.
 const PLATFORM: &[Rule] = &[
     Rule::new(
@@ -92,29 +93,30 @@ const PLATFORM: &[Rule] = &[
          && 'resourceGroup' in self.config.customSettings \
          && self.config.customSettings['resourceGroup'].matches('^[-_.()0-9A-Za-z]{0,89}[-_()0-9A-Za-z]$'))",
         "an azure provider needs spec.config.customSettings.resourceGroup: the name of a resource group, such as rg-production",
-    ),
+    ).demands(".config.customSettings.resourceGroup").showing("self.config.customSettings['resourceGroup']"),
     Rule::new(
         "!has(self.type) || self.type != 'azure' || (has(self.config) && has(self.config.customSettings) \
          && 'subscriptionId' in self.config.customSettings \
          && self.config.customSettings['subscriptionId'].matches('^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))",
         "an azure provider needs spec.config.customSettings.subscriptionId: the UUID of a subscription",
-    ),
+    ).demands(".config.customSettings.subscriptionId").showing("self.config.customSettings['subscriptionId']"),
     Rule::new(
         "!has(self.type) || self.type != 'gcp' || (has(self.config) && has(self.config.customSettings) \
          && 'project' in self.config.customSettings \
          && self.config.customSettings['project'].matches('^([-.a-z0-9]+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$'))",
         "a gcp provider needs spec.config.customSettings.project: the ID of a project, such as my-gcp-project",
-    ),
+    ).demands(".config.customSettings.project").showing("self.config.customSettings['project']"),
     Rule::new(
-        "!has(self.type) || self.type != 'gcp' || !has(self.availabilityZones) \
-         || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "!((has(self.type) && self.type == 'gcp') || (has(self.providerType) && self.providerType == 'gcp')) \
+         || !has(self.zones) || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
+        "spec.zones of a gcp provider must be zones, such as us-central1-a",
+    )
+    .about(".zones", "self.zones.join(', ')"),
+    Rule::new(
+        "!((has(self.type) && self.type == 'gcp') || (has(self.providerType) && self.providerType == 'gcp')) \
+         || !has(self.availabilityZones) || self.availabilityZones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
         "spec.availabilityZones of a gcp provider must be zones, such as us-central1-a",
     ).about(".availabilityZones", "self.availabilityZones.join(', ')"),
-    Rule::new(
-        "!has(self.providerType) || self.providerType != 'gcp' || !has(self.zones) \
-         || self.zones.all(zone, zone.matches('^[a-z]+-[a-z]+[0-9]+-[a-z]$'))",
-        "spec.zones of a gcp provider must be zones, such as us-central1-a",
-    ).about(".zones", "self.zones.join(', ')"),
     Rule::new(
         "!has(self.type) || self.type != 'gcp' || !has(self.config) || !has(self.config.customSettings) \
          || !('zone' in self.config.customSettings) \
@@ -122,29 +124,29 @@ const PLATFORM: &[Rule] = &[
         "spec.config.customSettings.zone of a gcp provider must be a zone, such as us-central1-a",
     ).about(".config.customSettings", "self.config.customSettings['zone']"),
     Rule::new(
-        "!has(self.type) || self.type != 'vsphere' || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || self.type != 'vsphere' || has(self.credentials) || (has(self.config) && has(self.config.customSettings) \
          && 'datacenter' in self.config.customSettings \
          && self.config.customSettings['datacenter'] != '')",
         "a vsphere provider needs spec.config.customSettings.datacenter: the name of a datacenter",
-    ),
+    ).demands(".config.customSettings.datacenter"),
     Rule::new(
-        "!has(self.type) || self.type != 'vsphere' || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
+        "!has(self.type) || self.type != 'vsphere' || has(self.credentials) || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
          || (has(self.config) && has(self.config.customSettings) \
          && 'cluster' in self.config.customSettings && self.config.customSettings['cluster'] != '')",
         "a vsphere provider needs the names of its clusters, in spec.availabilityZones or spec.config.customSettings.cluster",
-    ),
+    ).demanded(),
     Rule::new(
         "!has(self.type) || self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
          && ['tenant', 'tenantName', 'tenantId', 'project', 'projectName', 'projectId'].exists(key, \
          key in self.config.customSettings && self.config.customSettings[key] != ''))",
         "an openstack provider needs spec.config.customSettings.tenant (or project): the tenant that machines are made in",
-    ),
+    ).demands(".config.customSettings.tenant"),
     Rule::new(
         "!has(self.type) || self.type != 'openstack' || (has(self.config) && has(self.config.customSettings) \
          && ['domain', 'domainName', 'domainId'].exists(key, \
          key in self.config.customSettings && self.config.customSettings[key] != ''))",
         "an openstack provider needs spec.config.customSettings.domain: the domain that the tenant is in",
-    ),
+    ).demands(".config.customSettings.domain"),
 ];
 
 /// Rules over the methods of authentication.
@@ -155,7 +157,7 @@ pub(super) fn authentication(schema: &mut Schema) {
              || has(self.credentialsRef) || has(self.parameters) \
              || (has(self.type) && self.type in ['instanceProfile', 'managedIdentity'])",
             "spec.authentication names no method; give apiKey, oauth2, certificate, serviceAccount or credentialsRef",
-        ),
+        ).demanded(),
         Rule::new(
             "!has(self.type) || (self.type == 'apikey' && has(self.apiKey)) \
              || (self.type == 'oauth2' && has(self.oauth2)) \
@@ -181,7 +183,7 @@ pub(super) fn service_account(schema: &mut Schema) {
             "!(has(self.secretRef) && has(self.keyRef))",
             "spec.authentication.serviceAccount.secretRef and spec.authentication.serviceAccount.keyRef \
              say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".keyRef"),
     ];
     add_rules(schema, RULES);
 }
@@ -193,12 +195,12 @@ pub(super) fn endpoint(schema: &mut Schema) {
             "!(has(self.insecureSkipTLSVerify) && has(self.insecureSkipVerify))",
             "spec.endpoint.insecureSkipTLSVerify and spec.endpoint.insecureSkipVerify \
              say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".insecureSkipVerify"),
         Rule::new(
             "!(has(self.timeout) && has(self.timeoutSeconds))",
             "spec.endpoint.timeout and spec.endpoint.timeoutSeconds say the same thing in two forms; \
              keep one of them",
-        ),
+        ).forbids(".timeoutSeconds"),
     ];
     add_rules(schema, RULES);
 }

@@ -10,7 +10,7 @@ pub(super) fn spec(schema: &mut Schema) {
         Rule::new(
             "!(has(self.networkId) && has(self.networkInterfaces))",
             "spec.networkId describes a network and spec.networkInterfaces those of one machine; keep one of them",
-        ),
+        ).forbids(".networkInterfaces"),
         Rule::required(
             ".name",
             "!has(self.networkInterfaces) || has(self.name)",
@@ -24,7 +24,7 @@ pub(super) fn spec(schema: &mut Schema) {
         Rule::new(
             "!(has(self.dhcp) && has(self.ipam) && has(self.ipam.dhcp))",
             "spec.dhcp and spec.ipam.dhcp say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".ipam.dhcp"),
         Rule::new(
             "!has(self.dhcp) || !has(self.ipam) || !has(self.ipam.type) || self.ipam.type in ['kea', 'dhcp'] \
              || (has(self.dhcp.enabled) && !self.dhcp.enabled)",
@@ -63,6 +63,7 @@ pub(super) fn dhcp(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.poolStart) == has(self.poolEnd)",
         "poolStart and poolEnd go together; give both or neither",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }

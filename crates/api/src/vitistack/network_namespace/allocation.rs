@@ -78,11 +78,13 @@ fn allocation(schema: &mut Schema) {
         Rule::new(
             "!has(self.static) || self.type == 'static'",
             "spec.ipAllocation.static needs a spec.ipAllocation.type of static",
-        ),
+        )
+        .forbids(".static"),
         Rule::new(
             "!has(self.dhcp) || self.type == 'dhcp'",
             "spec.ipAllocation.dhcp needs a spec.ipAllocation.type of dhcp",
-        ),
+        )
+        .forbids(".dhcp"),
     ];
     add_rules(schema, RULES);
 }
@@ -99,7 +101,7 @@ fn range(schema: &mut Schema) {
              || ((!has(self.ipv4RangeStart) || !isIP(self.ipv4RangeStart) || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeStart)) \
              && (!has(self.ipv4RangeEnd) || !isIP(self.ipv4RangeEnd) || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeEnd)))",
             "spec.ipAllocation.static.ipv4RangeStart and ipv4RangeEnd must be addresses in spec.ipAllocation.static.ipv4CIDR",
-        ),
+        ).at(".ipv4RangeStart"),
     ];
     add_rules(schema, RULES);
 }

@@ -180,6 +180,7 @@ fn spec(schema: &mut Schema) {
     const RULES: &[Rule] = &[Rule::new(
         "has(self.datacenterIdentifier) == has(self.supervisorIdentifier)",
         "spec.datacenterIdentifier and spec.supervisorIdentifier go together; give both or neither",
-    )];
+    )
+    .demanded()];
     add_rules(schema, RULES);
 }

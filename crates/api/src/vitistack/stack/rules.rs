@@ -10,11 +10,11 @@ pub(super) fn spec(schema: &mut Schema) {
         Rule::new(
             "!(has(self.quotas) && has(self.resourceQuotas))",
             "spec.quotas and spec.resourceQuotas say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".resourceQuotas"),
         Rule::new(
             "!(has(self.settings) && has(self.settings.monitoring) && has(self.monitoring))",
             "spec.settings.monitoring and spec.monitoring say the same thing in two forms; keep one of them",
-        ),
+        ).forbids(".monitoring"),
         Rule::required(
             ".zone",
             "!has(self.displayName) || has(self.zone)",

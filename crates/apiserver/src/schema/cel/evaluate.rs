@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::convert::to_cel;
 use super::library::LIBRARY;
-use super::proof::Subject;
+use super::proof::{Own, Subject};
 use super::{Compiled, CompiledRule, RuleNode, cost};
 use crate::schema::path::Path;
 use crate::schema::{FieldError, FieldErrorKind, Rule, Schema, correlate};
@@ -167,9 +167,10 @@ impl RuleNode {
             }
             scope
         });
+        let own = Own::of(&self.names, place.subject());
         for compiled in &self.rules {
             // What only compares with an old value says nothing of a new object.
-            if compiled.is_idle(place) || compiled.is_proven(place, faults) {
+            if compiled.is_idle(place) || compiled.is_proven(place, &own, faults) {
                 continue;
             }
             if compiled.has_optional_old() {
@@ -189,6 +190,16 @@ impl RuleNode {
 }
 
 impl<'a> Place<'a> {
+    /// The node, as proofs know it.
+    fn subject(self) -> Subject<'a> {
+        Subject {
+            schema: self.schema,
+            value: self.value,
+            old: self.old,
+            whole_object: self.whole_object,
+        }
+    }
+
     /// A part of the node.
     fn below(self, schema: &'a Schema, value: &'a Value, old: Option<&'a Value>) -> Self {
         Self {
@@ -212,17 +223,16 @@ impl CompiledRule {
     }
 
     /// Whether the rule is seen to hold without the interpreter; its cost is paid then.
-    fn is_proven(&self, place: Place<'_>, faults: &mut Faults<'_>) -> bool {
+    fn is_proven<'a>(
+        &'a self,
+        place: Place<'a>,
+        own: &'a Own<'a>,
+        faults: &mut Faults<'_>,
+    ) -> bool {
         if self.uses_old_self && self.has_optional_old() {
             return false;
         }
-        let subject = Subject {
-            schema: place.schema,
-            value: place.value,
-            old: place.old,
-            whole_object: place.whole_object,
-        };
-        let spent = self.expression.proven(subject);
+        let spent = self.expression.proven(place.subject(), own);
         let left = spent.and_then(|spent| faults.budget.checked_sub(spent));
         faults.budget = left.unwrap_or(faults.budget);
         left.is_some()

@@ -67,6 +67,8 @@ struct CompiledRule {
 #[derive(Debug, Default)]
 pub(crate) struct RuleNode {
     rules: Vec<CompiledRule>,
+    /// The fields that the rules name.
+    names: proof::Names,
     properties: BTreeMap<String, RuleNode>,
     map_value: Option<Box<RuleNode>>,
     items: Option<Box<RuleNode>>,
@@ -102,7 +104,8 @@ fn compile_node(
 ) -> Result<Option<RuleNode>, SchemaError> {
     let mut node = RuleNode::default();
     for rule in &schema.validations {
-        node.rules.push(compile_rule(rule, place, path)?);
+        let rule = compile_rule(rule, place, path, &mut node.names)?;
+        node.rules.push(rule);
     }
     for (name, child) in &schema.properties {
         let below = place.properties.get(name).unwrap_or(child);
@@ -150,9 +153,15 @@ fn first_rule(schema: &Schema) -> Option<&Rule> {
     })
 }
 
-fn compile_rule(rule: &Rule, place: &Schema, path: &str) -> Result<CompiledRule, SchemaError> {
+fn compile_rule(
+    rule: &Rule,
+    place: &Schema,
+    path: &str,
+    names: &mut proof::Names,
+) -> Result<CompiledRule, SchemaError> {
     let mut expression = parse(&rule.rule, path)?;
-    expression.proof = proof::Proof::of(&expression.expression, expression.size.depth);
+    let depth = expression.size.depth;
+    expression.proof = proof::Proof::of(&expression.expression, depth, names);
     let message = rule
         .message_expression
         .as_deref()

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use super::Schema;
 
 /// A check for one format.
-type Check = fn(&str) -> bool;
+pub(super) type Check = fn(&str) -> bool;
 
 /// The check of a string format, by its name with the dashes left out, as upstream looks it up.
-fn check_of(format: &str) -> Option<Check> {
+pub(super) fn check_of(format: &str) -> Option<Check> {
     let check: Check = match &*without_dashes(format) {
         "bsonobjectid" => codes::is_object_id,
         "uri" => net::is_request_uri,

@@ -11,7 +11,7 @@ fn field() -> impl Strategy<Value = String> {
         .prop_map(str::to_string)
 }
 
-fn any_json() -> impl Strategy<Value = Value> {
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -30,7 +30,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn any_schema() -> impl Strategy<Value = Schema> {
+pub(super) fn any_schema() -> impl Strategy<Value = Schema> {
     let leaf = (
         prop::option::of(prop::sample::select(vec![
             "string", "integer", "number", "boolean", "object", "array",

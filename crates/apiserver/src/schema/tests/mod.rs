@@ -2,6 +2,8 @@
 //! what upstream's own pruning, defaulting and validation made of them.
 
 mod laws;
+mod quick;
+mod timing;
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -8,6 +8,7 @@ mod embedded;
 mod lists;
 mod number;
 mod outcome;
+mod quick;
 mod types;
 mod value;
 
@@ -39,6 +40,7 @@ pub struct Verdict {
 pub struct Validator {
     schema: Arc<Schema>,
     patterns: Patterns,
+    quick: quick::Quick,
     rules: Option<RuleNode>,
     /// Why every object is refused, if the schema cannot be used.
     unusable: Option<String>,
@@ -55,6 +57,7 @@ impl Validator {
         compile_patterns(&schema, "", &mut patterns)?;
         let rules = RuleNode::compile(&schema)?;
         Ok(Self {
+            quick: quick::Quick::of(&schema, &patterns),
             schema,
             patterns,
             rules,
@@ -67,6 +70,7 @@ impl Validator {
         Self {
             schema,
             patterns: Patterns::new(),
+            quick: quick::Quick::Unknown,
             rules: None,
             unusable: Some(why),
         }
@@ -96,15 +100,11 @@ impl Validator {
                 forgiven: Vec::new(),
             };
         }
-        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
+        let mut errors = match self.quick.admits(object) {
+            true => Vec::new(),
+            false => self.faults_of_values(object, old),
+        };
         let mut forgiven = Vec::new();
-        embedded::check(&self.schema, object, &Path::Root, &mut errors);
-
-        // A list that was already ambiguous when it was stored must not block its repair.
-        let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());
-        if old_is_clean {
-            errors.extend(lists::check(&self.schema, object));
-        }
 
         if let Some(rules) = &self.rules {
             if errors.iter().any(|error| blocks_rules(error.kind)) {
@@ -122,6 +122,28 @@ impl Validator {
             errors: without_repeats(errors),
             forgiven: without_repeats(forgiven),
         }
+    }
+}
+
+impl Validator {
+    /// Whether the short way admits an object, and what the long one finds.
+    #[cfg(test)]
+    pub(super) fn both_ways(&self, object: &Value) -> (bool, Vec<FieldError>) {
+        let admitted = self.quick.admits(object);
+        (admitted, self.faults_of_values(object, None))
+    }
+
+    /// What is wrong apart from rules.
+    fn faults_of_values(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        let mut errors = value::Checker::new(&self.patterns).check(&self.schema, object, old);
+        embedded::check(&self.schema, object, &Path::Root, &mut errors);
+
+        // A list that was already ambiguous when it was stored must not block its repair.
+        let old_is_clean = old.is_none_or(|old| lists::check(&self.schema, old).is_empty());
+        if old_is_clean {
+            errors.extend(lists::check(&self.schema, object));
+        }
+        errors
     }
 }
 

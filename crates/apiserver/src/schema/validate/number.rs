@@ -66,7 +66,7 @@ fn range_error(schema: &Schema, number: &Number, path: &Path<'_>) -> Option<Fiel
 }
 
 /// The number as an integer, if it is one.
-fn whole(number: &Number) -> Option<i64> {
+pub(super) fn whole(number: &Number) -> Option<i64> {
     number.as_i64().or_else(|| {
         let float = number.as_f64()?;
         #[allow(

@@ -362,7 +362,7 @@ fn enum_error(schema: &Schema, value: &Value, path: &Path<'_>) -> Option<FieldEr
 }
 
 /// Equality with 1 and 1.0 the same; null is never one of an enum, as upstream has it.
-fn is_same(allowed: &Value, value: &Value) -> bool {
+pub(super) fn is_same(allowed: &Value, value: &Value) -> bool {
     match (allowed, value) {
         (Value::Null, _) => false,
         (Value::Number(left), Value::Number(right)) => {

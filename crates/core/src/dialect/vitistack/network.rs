@@ -1,6 +1,6 @@
 //! Network interfaces, from `spec.network` or `spec.networking`.
 
-use machinist_api::vitistack::machine::MachineSpec;
+use machinist_api::vitistack::machine::{MachineSpec, NetworkingInterface};
 
 use super::LowerError;
 use crate::machine::Nic;
@@ -14,7 +14,7 @@ pub(super) fn lower(machine: &MachineSpec) -> Result<Vec<Nic>, LowerError> {
             .map(|interface| Nic {
                 name: interface.name.clone(),
                 network: interface.network_ref.as_ref().and_then(|r| r.name.clone()),
-                address: interface.ip_address.clone(),
+                address: address(interface),
                 mac: interface.mac_address.clone(),
                 ..Nic::default()
             })
@@ -57,4 +57,11 @@ pub(super) fn lower(machine: &MachineSpec) -> Result<Vec<Nic>, LowerError> {
         primary.public = network.assign_public_ip.unwrap_or(false);
     }
     Ok(nics)
+}
+
+/// The fixed address of an interface, in whichever form it is given.
+fn address(interface: &NetworkingInterface) -> Option<String> {
+    let configured = interface.ip_configuration.as_ref();
+    let configured = configured.and_then(|how| how.address.as_ref());
+    interface.ip_address.as_ref().or(configured).cloned()
 }

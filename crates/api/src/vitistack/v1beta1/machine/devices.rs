@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::schema;
-use crate::vitistack::machine::VolumeType;
+use crate::vitistack::machine::{InterfaceType, VolumeType};
 use crate::wire_enum::wire_enum;
 
 wire_enum! {
@@ -102,6 +102,25 @@ pub struct Interface {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = schema::mac)]
     pub mac_address: Option<String>,
+    /// Network mask of the static address, such as 255.255.255.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub netmask: Option<String>,
+    /// Address of the gateway, beside a static address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = schema::ip)]
+    pub gateway: Option<String>,
+    /// How the interface is attached to the host's network: bridge, macvlan or ipvlan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attachment: Option<InterfaceType>,
+    /// Largest packet that the interface carries, in bytes (68-65535).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 68, max = 65535))]
+    pub mtu: Option<i32>,
+    /// VLAN ID that the interface is on (1-4094).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4094))]
+    pub vlan: Option<i32>,
     /// Address under which the interface is reached from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_address: Option<PublicAddress>,

@@ -10,49 +10,64 @@ use kube_cel::cel::common::ast::operators::{
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, Expr, LiteralValue};
 
 use super::value::is_plain;
-use super::{Comparison, Loop, Proof, Step};
+use super::{Comparison, Loop, Names, Proof, Step};
 use crate::schema::cel::cost::{SIZED, TURN};
 use crate::schema::cel::library::TYPE_NAMES;
-use crate::schema::cel::{pattern, scope};
+use crate::schema::cel::pattern;
+use crate::schema::cel::scope::is_namespace;
 
 /// The deepest expression that is worth a proof, so that it needs no stack of its own.
 const MAX_DEPTH: usize = 64;
 
 impl Proof {
     /// The proof of an expression that counts its cost, if it can have one.
-    pub(in super::super) fn of(expression: &IdedExpr, depth: usize) -> Option<Self> {
+    pub(in super::super) fn of(
+        expression: &IdedExpr,
+        depth: usize,
+        names: &mut Names,
+    ) -> Option<Self> {
         if depth > MAX_DEPTH {
             return None;
         }
-        step(expression, &mut Vec::new()).map(Self)
+        let locals = Vec::new();
+        step(expression, &mut Scope { locals, names }).map(Self)
     }
 }
 
-/// `locals` are the variables of the loops around, from the outermost.
-fn step<'e>(expression: &'e IdedExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
+/// What is known around a part of an expression.
+struct Scope<'e, 'n> {
+    /// The variables of the loops around, from the outermost.
+    locals: Vec<&'e str>,
+    /// The fields of `self` that were named so far.
+    names: &'n mut Names,
+}
+
+fn step<'e>(expression: &'e IdedExpr, scope: &mut Scope<'e, '_>) -> Option<Step> {
     Some(match &expression.expr {
         Expr::Literal(LiteralValue::Boolean(yes)) => Step::Bool(*yes.inner()),
         Expr::Literal(LiteralValue::Int(number)) => Step::Int(*number.inner()),
         Expr::Literal(LiteralValue::String(text)) => Step::Text(text.inner().to_owned()),
-        Expr::Ident(name) => variable(name, locals)?,
+        Expr::Ident(name) => variable(name, &scope.locals)?,
         Expr::Select(select) => {
             if !is_plain(&select.field) {
                 return None;
             }
-            let operand = Box::new(step(&select.operand, locals)?);
+            let operand = step(&select.operand, scope)?;
             let field = select.field.clone();
-            match select.test {
-                true => Step::Has(operand, field),
-                false => Step::Field(operand, field),
+            match (operand, select.test) {
+                (Step::New, true) => Step::HasOwn(scope.names.place(field)),
+                (Step::New, false) => Step::OwnField(scope.names.place(field)),
+                (operand, true) => Step::Has(Box::new(operand), field),
+                (operand, false) => Step::Field(Box::new(operand), field),
             }
         }
         Expr::List(list) if list.optional_indices.is_empty() => {
             let elements = list.elements.iter();
-            let elements: Option<_> = elements.map(|one| step(one, locals)).collect();
+            let elements: Option<_> = elements.map(|one| step(one, scope)).collect();
             Step::List(elements?)
         }
-        Expr::Call(call) => called(call, locals)?,
-        Expr::Comprehension(loops) => Step::Loop(Box::new(looped(loops, locals)?)),
+        Expr::Call(call) => called(call, scope)?,
+        Expr::Comprehension(loops) => Step::Loop(Box::new(looped(loops, scope)?)),
         Expr::Literal(_) | Expr::List(_) | Expr::Map(_) | Expr::Struct(_) | Expr::Unspecified => {
             return None;
         }
@@ -71,11 +86,11 @@ fn variable(name: &str, locals: &[&str]) -> Option<Step> {
     }
 }
 
-fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
+fn called<'e>(call: &'e CallExpr, scope: &mut Scope<'e, '_>) -> Option<Step> {
     let target = call.target.as_deref();
     // The function of a namespace goes before that of a variable with the same name.
     if let Some(Expr::Ident(name)) = target.map(|target| &target.expr)
-        && scope::is_namespace(name)
+        && is_namespace(name)
     {
         return None;
     }
@@ -83,7 +98,7 @@ fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
     let operands: Vec<&IdedExpr> = target.into_iter().chain(&call.args).collect();
     match (target.is_some(), operands.as_slice()) {
         (false, [one]) => {
-            let one = Box::new(step(one, locals)?);
+            let one = Box::new(step(one, scope)?);
             Some(match name {
                 LOGICAL_NOT => Step::Not(one),
                 // Errors, for which this is there, have no proof.
@@ -94,12 +109,12 @@ fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
                 _ => return None,
             })
         }
-        (true, [one]) if name == "size" => Some(Step::Size(Box::new(step(one, locals)?))),
+        (true, [one]) if name == "size" => Some(Step::Size(Box::new(step(one, scope)?))),
         (false, [condition, units]) if name == TURN => {
             let Expr::Literal(LiteralValue::Int(units)) = &units.expr else {
                 return None;
             };
-            let condition = Box::new(step(condition, locals)?);
+            let condition = Box::new(step(condition, scope)?);
             Some(Step::Turn(condition, units.inner().unsigned_abs()))
         }
         (true, [text, pattern]) if name == "matches" => {
@@ -107,7 +122,7 @@ fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
                 return None;
             };
             let pattern = pattern::compiled(&Arc::new(pattern.inner().to_owned())).ok()?;
-            Some(Step::Matches(Box::new(step(text, locals)?), pattern))
+            Some(Step::Matches(Box::new(step(text, scope)?), pattern))
         }
         (true, [text, part]) => {
             let question: fn(&str, &str) -> bool = match name {
@@ -116,15 +131,15 @@ fn called<'e>(call: &'e CallExpr, locals: &mut Vec<&'e str>) -> Option<Step> {
                 "contains" => |text, part| text.contains(part),
                 _ => return None,
             };
-            let two = Box::new([step(text, locals)?, step(part, locals)?]);
+            let two = Box::new([step(text, scope)?, step(part, scope)?]);
             Some(Step::Texts(question, two))
         }
         (false, [left, right]) => {
-            let two = Box::new([step(left, locals)?, step(right, locals)?]);
+            let two = Box::new([step(left, scope)?, step(right, scope)?]);
             operation(name, two)
         }
         (false, [condition, yes, no]) if name == CONDITIONAL => {
-            let three = [condition, yes, no].map(|one| step(one, locals));
+            let three = [condition, yes, no].map(|one| step(one, scope));
             let [Some(condition), Some(yes), Some(no)] = three else {
                 return None;
             };
@@ -152,16 +167,16 @@ fn operation(name: &str, two: Box<[Step; 2]>) -> Option<Step> {
     })
 }
 
-fn looped<'e>(loops: &'e ComprehensionExpr, locals: &mut Vec<&'e str>) -> Option<Loop> {
+fn looped<'e>(loops: &'e ComprehensionExpr, scope: &mut Scope<'e, '_>) -> Option<Loop> {
     if loops.iter_var2.is_some() {
         return None;
     }
-    let range = step(&loops.iter_range, locals)?;
-    let begin = step(&loops.accu_init, locals)?;
-    locals.push(&loops.accu_var);
-    locals.push(&loops.iter_var);
-    let inner = [&loops.loop_cond, &loops.loop_step, &loops.result].map(|part| step(part, locals));
-    locals.truncate(locals.len() - 2);
+    let range = step(&loops.iter_range, scope)?;
+    let begin = step(&loops.accu_init, scope)?;
+    scope.locals.push(&loops.accu_var);
+    scope.locals.push(&loops.iter_var);
+    let inner = [&loops.loop_cond, &loops.loop_step, &loops.result].map(|part| step(part, scope));
+    scope.locals.truncate(scope.locals.len() - 2);
     let [Some(condition), Some(step), Some(result)] = inner else {
         return None;
     };

@@ -8,11 +8,14 @@
 //! interpreter counts it.
 
 mod compile;
+mod own;
 mod run;
 mod value;
 
 use regex::Regex;
 use serde_json::Value;
+
+pub(super) use own::{Names, Own};
 
 use super::Compiled;
 use crate::schema::Schema;
@@ -36,9 +39,11 @@ pub(super) struct Subject<'a> {
 
 impl Compiled {
     /// What showing that the expression is true cost; nothing where it cannot be shown.
-    pub(super) fn proven(&self, subject: Subject<'_>) -> Option<u64> {
+    ///
+    /// `own` has the fields of `self` by the names that the expression was compiled with.
+    pub(super) fn proven<'a>(&'a self, subject: Subject<'a>, own: &'a Own<'a>) -> Option<u64> {
         let Proof(step) = self.proof.as_ref()?;
-        run::cost_of_truth(step, self.size.nodes, subject)
+        run::cost_of_truth(step, self.size.nodes, subject, own)
     }
 }
 
@@ -54,6 +59,10 @@ enum Step {
     Old,
     /// The variable of a loop, by its place among those that are visible.
     Local(usize),
+    /// `self.name`, by its place among the names
+    OwnField(usize),
+    /// `has(self.name)`
+    HasOwn(usize),
     /// `a.name`
     Field(Box<Step>, String),
     /// `has(a.name)`

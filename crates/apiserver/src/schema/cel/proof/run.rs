@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::value::{Seen, View, is_plain};
-use super::{Loop, Step, Subject};
+use super::{Loop, Own, Step, Subject};
 use crate::schema::cel::cost::PER_CALL;
 
 /// The variables, and what was spent.
 struct Frame<'a> {
     new: Option<Seen<'a>>,
     old: Option<Seen<'a>>,
+    own: &'a Own<'a>,
     locals: Vec<Seen<'a>>,
     spent: u64,
 }
@@ -23,7 +24,12 @@ impl Frame<'_> {
 }
 
 /// What it costs to see that a rule holds; `base` is what every step costs once.
-pub(super) fn cost_of_truth(rule: &Step, base: u64, subject: Subject<'_>) -> Option<u64> {
+pub(super) fn cost_of_truth<'a>(
+    rule: &'a Step,
+    base: u64,
+    subject: Subject<'a>,
+    own: &'a Own<'a>,
+) -> Option<u64> {
     let Subject {
         schema,
         value,
@@ -34,6 +40,7 @@ pub(super) fn cost_of_truth(rule: &Step, base: u64, subject: Subject<'_>) -> Opt
     let mut frame = Frame {
         new: Seen::of(value, view),
         old: old.and_then(|old| Seen::of(old, view)),
+        own,
         locals: Vec::new(),
         spent: 0,
     };
@@ -51,6 +58,11 @@ impl Step {
             Self::New => frame.new.clone()?,
             Self::Old => frame.old.clone()?,
             Self::Local(place) => frame.locals.get(*place)?.clone(),
+            Self::OwnField(place) => {
+                let (value, view) = (*frame.own.get(*place)?)?;
+                Seen::of(value, view)?
+            }
+            Self::HasOwn(place) => Seen::Bool(frame.own.get(*place)?.is_some()),
             Self::Field(of, name) => {
                 let (value, view) = of.run(frame)?.place(name)??;
                 Seen::of(value, view)?

@@ -4,21 +4,23 @@
 use kube_cel::cel;
 use serde_json::{Value, json};
 
-use super::{Proof, Subject};
+use super::{Names, Own, Proof, Subject};
 use crate::schema::Schema;
 use crate::schema::cel::convert::to_cel;
 use crate::schema::cel::library::LIBRARY;
 use crate::schema::cel::{Compiled, parse};
 
-fn compiled(rule: &str) -> Compiled {
+fn compiled(rule: &str) -> (Compiled, Names) {
     let mut compiled = parse(rule, "").unwrap();
-    compiled.proof = Proof::of(&compiled.expression, compiled.size.depth);
-    compiled
+    let mut names = Names::default();
+    compiled.proof = Proof::of(&compiled.expression, compiled.size.depth, &mut names);
+    (compiled, names)
 }
 
 /// Whether a rule is proven. What is proven is held against the interpreter.
-fn is_proven(rule: &Compiled, text: &str, subject: Subject<'_>) -> bool {
-    let Some(spent) = rule.proven(subject) else {
+fn is_proven((rule, names): &(Compiled, Names), text: &str, subject: Subject<'_>) -> bool {
+    let own = Own::of(names, subject);
+    let Some(spent) = rule.proven(subject, &own) else {
         return false;
     };
     let mut scope = LIBRARY.new_inner_scope();
