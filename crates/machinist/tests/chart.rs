@@ -8,13 +8,9 @@
 
 mod support;
 
-use std::{fs, os::unix::process::CommandExt, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
-use support::{
-    Kubectl, Sandbox, Up,
-    kube::{self as real, Cluster},
-    manifests, peers, wait_for,
-};
+use support::{Kubectl, Sandbox, Up, kube::Cluster, manifests, peers, replica::Service, wait_for};
 
 const NAMESPACE: &str = "vitistack-system";
 const ACCOUNT: &str = "system:serviceaccount:vitistack-system:machinist";
@@ -121,7 +117,7 @@ struct Replica {
     _sandbox: Sandbox,
 }
 
-fn replica(cluster: &Cluster, token: &str) -> Replica {
+fn replica(service: &Service, cluster: &Cluster, token: &str) -> Replica {
     let sandbox = Sandbox::new();
     let kubeconfig = format!(
         r#"
@@ -135,21 +131,8 @@ users: [{{ name: chart, user: {{ token: "{token}" }} }}]
         cluster.url()
     );
     let kubeconfig = sandbox.write("account.yaml", &kubeconfig);
-    let [port] = real::free_ports();
-    let mut command = sandbox.machinist("operator");
-    command.arg("--kubeconfig").arg(kubeconfig);
-    command.args(["--install-crds", "--leader-elect", "--lease-duration", "5"]);
-    command.args(["--webhook-secret", "machinist-webhook"]);
-    command.args(["--webhook-listen", "127.0.0.1:0"]);
-    command.args(["--listen", &format!("127.0.0.1:{port}")]);
-    let mut up = Up::spawn(&sandbox, command.process_group(0));
-    wait_for("a replica to be ready", || {
-        assert!(up.lives(), "it ended: {}", up.stderr());
-        let ready = std::net::TcpStream::connect(("127.0.0.1", port));
-        ready.map_err(|_| up.stderr())
-    });
     Replica {
-        up,
+        up: service.replica(&sandbox, &kubeconfig, &[]),
         _sandbox: sandbox,
     }
 }
@@ -192,7 +175,8 @@ fn two_replicas_under_their_own_account_share_lease_and_authority() {
     }
     let token = kubectl.ok(&format!("create token machinist -n {NAMESPACE}"));
     let token = token.trim();
-    let first = replica(&cluster, token);
+    let service = Service::open();
+    let first = replica(&service, &cluster, token);
     let holder = || {
         let lease = kubectl.run(
             &format!("get lease machinist -n {NAMESPACE} -o jsonpath={{.spec.holderIdentity}}"),
@@ -205,7 +189,7 @@ fn two_replicas_under_their_own_account_share_lease_and_authority() {
         _ => Ok(()),
     });
     let worked = holder();
-    let second = replica(&cluster, token);
+    let second = replica(&service, &cluster, token);
     kubectl.feed_ok("apply", &manifests::provider("sim"));
     kubectl.feed_ok("apply", &manifests::machine("one", "sim", "any"));
     until_runs(&kubectl, "one", &[&first, &second]);
@@ -234,7 +218,7 @@ fn two_replicas_under_their_own_account_share_lease_and_authority() {
 
     // One that is killed gives nothing back; its lease runs out.
     let killed = holder();
-    let third = replica(&cluster, token);
+    let third = replica(&service, &cluster, token);
     second.up.kill();
     wait_for("the third replica to work", || match holder() {
         still if still == killed => Err(third.up.stderr()),
