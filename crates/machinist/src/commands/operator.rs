@@ -20,7 +20,10 @@ use kube::{
 };
 use machinist_api::names::{SYSTEM_NAMESPACE, WEBHOOK_SERVICE};
 use machinist_apiserver::{Pki, tls};
-use machinist_engine::{Election, Engine, Leadership, Metrics, Readiness, SystemClock};
+use machinist_engine::{
+    Election, Engine, Leadership, Metrics, Readiness, SystemClock,
+    quota::{Book, Gate},
+};
 
 use super::up::interrupted;
 use crate::{
@@ -47,14 +50,25 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .apiserver_version()
         .await
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
-    let webhook = Served::start(&flags, &dir, &client).await?;
+    let book = Book::durable(client.clone());
+    let gate = Gate::new(client.clone(), Arc::new(SystemClock), book);
+    let webhook = Served::start(&flags, &dir, gate.clone(), &client).await?;
     // First, because a CRD must not name both a service and a URL while it changes from one to the other.
     webhook::install(&client, &webhook.place, &webhook.authority).await?;
     if flags.install_crds {
         install_crds(&client, flags.definitions, &webhook).await?;
     }
     let pointed = (webhook.place.clone(), webhook.authority.clone());
-    let keeping = tokio::spawn(webhook::keep(client.clone(), Some(pointed)));
+    let limiting = webhook::limit(
+        client.clone(),
+        gate,
+        webhook.place.clone(),
+        Some(webhook.authority.clone()),
+    );
+    let keeping = webhook::keep(client.clone(), Some(pointed));
+    let keeping = tokio::spawn(async {
+        futures::future::join(keeping, limiting).await;
+    });
     let metrics = Metrics::default();
     let readiness = Readiness::default();
     let works = Arc::new(AtomicBool::new(
@@ -148,7 +162,12 @@ struct Served {
 }
 
 impl Served {
-    async fn start(flags: &cli::Operator, dir: &DataDir, client: &Client) -> Outcome<Served> {
+    async fn start(
+        flags: &cli::Operator,
+        dir: &DataDir,
+        gate: Gate,
+        client: &Client,
+    ) -> Outcome<Served> {
         let namespace = &flags.election.lease_namespace;
         let flags = &flags.webhook;
         let certificates = flags.webhook_cert_dir.clone();
@@ -185,7 +204,7 @@ impl Served {
         Ok(Served {
             place,
             authority: pki.ca_certificate().to_owned(),
-            task: webhook::serve(listener, &pki)?,
+            task: webhook::serve(listener, &pki, gate)?,
         })
     }
 }
