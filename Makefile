@@ -134,6 +134,12 @@ verify-api: ## Apply all CRDs and documented manifests to both servers, and prin
 	@scripts/setup.sh test
 	@$(PEERS); MACHINIST_REQUIRE_PEERS=1 cargo test --locked --quiet -p machinist --test verify_api -- --nocapture
 
+.PHONY: docs
+docs: ## Make the book of docs/ (target/book); installs mdbook beside what is built, once
+	@if command -v mdbook >/dev/null; then mdbook build docs; else \
+	  cargo install mdbook --version 0.5.4 --locked --no-default-features --features search --root $(TARGET_DIR)/tools --quiet && \
+	  $(TARGET_DIR)/tools/bin/mdbook build docs; fi
+
 .PHONY: clean
 clean: ## Remove what cargo built (the caches of peers and images stay)
 	@cargo clean

@@ -27,8 +27,11 @@ mod looking;
 mod metered;
 mod metrics;
 mod notices;
+mod placing;
+pub mod quota;
 mod readiness;
 mod sweep;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod written;
@@ -100,7 +103,14 @@ impl Engine {
             due_providers,
             shutdown.clone(),
         );
-        let work = pin!(future::join(machines, providers));
+        let stacks = controllers::vitistack::run(context.clone(), views.stacks, shutdown.clone());
+        // A server without Vitistacks never lists them; nothing waits for that.
+        let stacks = stacks.then(|()| future::pending::<()>());
+        let machines = future::join(machines, providers);
+        let work = pin!(async move {
+            let (machines, stacks) = (pin!(machines), pin!(stacks));
+            future::select(machines, stacks).await;
+        });
         // A controller that was stopped before its first list is complete never ends by itself,
         // and a pass that hangs must not hold the program: what it leaves is found again.
         let limit = pin!(async move {

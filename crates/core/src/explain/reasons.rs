@@ -31,10 +31,11 @@ pub struct Reason {
 
 /// What a reason means, if it is one of ours.
 pub fn reason(name: &str) -> Option<&'static Reason> {
-    ALL.iter().find(|reason| reason.name == name)
+    let mut all = ALL.iter().chain(super::places::ALL);
+    all.find(|reason| reason.name == name)
 }
 
-const fn row(
+pub(super) const fn row(
     name: &'static str,
     turn: Turn,
     waits_for: &'static str,
@@ -219,7 +220,7 @@ pub(super) static ALL: &[Reason] = &[
         "the MachineProvider that it names, which does not exist",
         &[
             "Create that MachineProvider in this namespace or in vitistack-system; the machine is taken up at once.",
-            "Or name another in spec.providerRef or spec.providerConfig: `kubectl edit {kind} {name}{-n}`.",
+            "Or name another in spec.providerRef (or spec.providerConfig, in v1beta1 spec.providerSelector): `kubectl edit {kind} {name}{-n}`.",
         ],
     ),
     row(

@@ -74,6 +74,9 @@ const NOT_DECLARED: &[&str] = &[
     names::CLUSTER_ANNOTATION,
 ];
 
+/// Annotations in which a conversion keeps what the other version cannot say.
+const KEPT_BY_CONVERSION: &str = "conversion.vitistack.io/";
+
 /// The part of an object that is declared.
 pub fn declared(object: &Value) -> Value {
     let mut object = object.clone();
@@ -86,7 +89,9 @@ pub fn declared(object: &Value) -> Value {
     let mut kept = serde_json::Map::new();
     for key in ["labels", "annotations"] {
         let mut map = metadata[key].as_object().cloned().unwrap_or_default();
-        map.retain(|key, _| !NOT_DECLARED.contains(&key.as_str()));
+        map.retain(|key, _| {
+            !NOT_DECLARED.contains(&key.as_str()) && !key.starts_with(KEPT_BY_CONVERSION)
+        });
         kept.insert(key.into(), map.into());
     }
     fields.insert("metadata".into(), kept.into());

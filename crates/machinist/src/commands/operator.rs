@@ -12,7 +12,10 @@ use kube::{
 };
 use machinist_api::names::{SYSTEM_NAMESPACE, WEBHOOK_SERVICE};
 use machinist_apiserver::{Pki, tls};
-use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
+use machinist_engine::{
+    Engine, Metrics, Readiness, SystemClock,
+    quota::{Book, Gate},
+};
 
 use super::up::interrupted;
 use crate::{
@@ -36,14 +39,25 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .apiserver_version()
         .await
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
-    let webhook = Served::start(&flags.webhook, &dir).await?;
+    let book = Book::durable(client.clone());
+    let gate = Gate::new(client.clone(), Arc::new(SystemClock), book);
+    let webhook = Served::start(&flags.webhook, &dir, gate.clone()).await?;
     // First, because a CRD must not name both a service and a URL while it changes from one to the other.
     webhook::install(&client, &webhook.place, &webhook.authority).await?;
     if flags.install_crds {
         install_crds(&client, flags.definitions, &webhook).await?;
     }
     let pointed = (webhook.place.clone(), webhook.authority.clone());
-    let keeping = tokio::spawn(webhook::keep(client.clone(), Some(pointed)));
+    let limiting = webhook::limit(
+        client.clone(),
+        gate,
+        webhook.place.clone(),
+        Some(webhook.authority.clone()),
+    );
+    let keeping = webhook::keep(client.clone(), Some(pointed));
+    let keeping = tokio::spawn(async {
+        futures::future::join(keeping, limiting).await;
+    });
     let metrics = Metrics::default();
     let readiness = Readiness::default();
     let engine_is_ready = (!flags.webhook.webhooks_only).then(|| readiness.clone());
@@ -94,7 +108,7 @@ struct Served {
 }
 
 impl Served {
-    async fn start(flags: &cli::Webhook, dir: &DataDir) -> Outcome<Served> {
+    async fn start(flags: &cli::Webhook, dir: &DataDir, gate: Gate) -> Outcome<Served> {
         let certificates = flags.webhook_cert_dir.clone();
         let certificates = certificates.unwrap_or_else(|| dir.webhook());
         let names = ["", ".svc", ".svc.cluster.local"]
@@ -126,7 +140,7 @@ impl Served {
         Ok(Served {
             place,
             authority: pki.ca_certificate().to_owned(),
-            task: webhook::serve(listener, &pki)?,
+            task: webhook::serve(listener, &pki, gate)?,
         })
     }
 }

@@ -10,7 +10,9 @@ mod fleet;
 mod lab;
 mod leases;
 mod lifecycle;
+mod placement;
 mod simulation;
+mod stack;
 #[path = "../support/mod.rs"]
 #[allow(
     clippy::unwrap_used,

@@ -33,7 +33,14 @@ pub(crate) fn definitions() -> Vec<Value> {
         let all = machinist_api::crds().into_iter();
         let needed = all.filter(|crd| {
             let kind = crd.spec.names.kind.as_str();
-            crd.spec.group == GROUP && ["Machine", "MachineProvider"].contains(&kind)
+            crd.spec.group == GROUP
+                && [
+                    "Machine",
+                    "MachineProvider",
+                    "Vitistack",
+                    "NetworkConfiguration",
+                ]
+                .contains(&kind)
         });
         needed.map(|crd| json!(crd)).collect()
     });
