@@ -141,7 +141,7 @@ fn crates_depend_only_as_drawn() {
                 "machinist-store",
             ],
         ),
-        ("xtask", vec!["machinist-api"]),
+        ("xtask", vec!["machinist-api", "machinist-core"]),
     ]);
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)

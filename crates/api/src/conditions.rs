@@ -12,6 +12,8 @@ pub const NETWORK_READY: &str = "NetworkReady";
 pub const BOOTSTRAP_READY: &str = "BootstrapReady";
 /// The machine exists at its provider.
 pub const INFRASTRUCTURE_READY: &str = "InfrastructureReady";
+/// The machine has a provider; set where Machinist chose it, or could not.
+pub const PLACED: &str = "Placed";
 /// The machine can be drained.
 pub const DRAIN_READY: &str = "DrainReady";
 /// The machine's backup works.
@@ -24,6 +26,11 @@ pub const STALLED: &str = "Stalled";
 pub const AUTHENTICATED: &str = "Authenticated";
 /// The provider's networks were found on the platform.
 pub const NETWORK_CONFIGURED: &str = "NetworkConfigured";
+
+/// Every provider of a Vitistack answers.
+pub const PROVIDERS_HEALTHY: &str = "ProvidersHealthy";
+/// A Vitistack's quotas leave room for more.
+pub const QUOTA_AVAILABLE: &str = "QuotaAvailable";
 
 /// Status of a condition that holds.
 pub const TRUE: &str = "True";

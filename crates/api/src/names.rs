@@ -23,6 +23,9 @@ pub const MACHINE_FIELD_MANAGER: &str = "machinist-machine";
 /// Field manager under which the provider controller applies status.
 pub const PROVIDER_FIELD_MANAGER: &str = "machinist-provider";
 
+/// Field manager under which the Vitistack controller applies status and inline providers.
+pub const STACK_FIELD_MANAGER: &str = "machinist-vitistack";
+
 /// Namespace of everything that is shared by all namespaces.
 pub const SYSTEM_NAMESPACE: &str = "vitistack-system";
 
@@ -32,6 +35,9 @@ pub const NAME_PATTERN: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /// Annotation that binds a Machine to a MachineProvider, as `<namespace>/<name>`. Written with
 /// the finalizer before anything is asked of a platform, and never changed after.
 pub const PROVIDER_ANNOTATION: &str = "machinist.vitistack.io/provider";
+
+/// Annotation that tells why a Machine that names no provider was bound to the one that it is on.
+pub const PLACEMENT_ANNOTATION: &str = "machinist.vitistack.io/placement";
 
 /// Annotation with the UID of the cluster under which a Machine's key was made.
 pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";

@@ -4,6 +4,8 @@
 pub mod dialect;
 pub mod explain;
 pub mod machine;
+pub mod place;
 pub mod preview;
 pub mod provider;
+pub mod quota;
 pub mod redact;

@@ -164,7 +164,9 @@ fn a_machine_says_which_provider_it_means() {
     let by_name = provider_query(&machine(by_name)).expect("a provider");
     assert_eq!(by_name.namespaces("team-a"), ["infra"]);
     assert!(matches!(by_name, ProviderQuery::Named { .. }));
-    assert!(provider_query(&machine("metadata: {name: m}\nspec: {}")).is_err());
+    let any = provider_query(&machine("metadata: {name: m}\nspec: {}")).expect("any provider");
+    assert!(any.matches(&provider(PROVIDER)) && any.matches(&provider(&elsewhere)));
+    assert!(provider_query(&machine("metadata: {name: m}\nspec: {providerRef: {}}")).is_err());
 }
 
 #[test]

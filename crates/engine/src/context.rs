@@ -11,7 +11,7 @@ use kube::{
     Client,
     runtime::reflector::{ObjectRef, Store, store::Writer},
 };
-use machinist_api::vitistack::{Machine, MachineProvider};
+use machinist_api::vitistack::{Machine, MachineProvider, Vitistack};
 use machinist_core::provider::Connect;
 
 use crate::{
@@ -20,7 +20,9 @@ use crate::{
     connections::{Connections, ProviderName},
     events::Events,
     notices::Notices,
+    placing::{Placing, Woken},
     sweep::Sweep,
+    tally::Tally,
     written::Written,
 };
 
@@ -36,6 +38,10 @@ pub(crate) struct Context {
     pub(crate) connections: Connections,
     /// What was last seen of each machine.
     pub(crate) notices: Arc<Notices>,
+    /// Where machines that name no provider are placed.
+    pub(crate) placing: Placing,
+    /// How much each namespace has.
+    pub(crate) tally: Tally,
     /// How many machines are being made for the first time.
     pub(crate) births: Arc<AtomicUsize>,
     /// The UID that stands for the cluster, half of every machine's key.
@@ -44,6 +50,8 @@ pub(crate) struct Context {
     pub(crate) machines: Store<Machine>,
     /// All MachineProviders, as last seen.
     pub(crate) providers: Store<MachineProvider>,
+    /// All Vitistacks, as last seen.
+    pub(crate) stacks: Store<Vitistack>,
     /// Which views are complete. The views' own signals are not asked: each wakes one waiter
     /// only, and its controller is that one.
     pub(crate) readiness: Readiness,
@@ -68,6 +76,7 @@ pub(crate) struct Queues {
 pub(crate) struct Views {
     pub(crate) machines: Writer<Machine>,
     pub(crate) providers: Writer<MachineProvider>,
+    pub(crate) stacks: Writer<Vitistack>,
 }
 
 impl Context {
@@ -75,6 +84,7 @@ impl Context {
         let views = Views {
             machines: Writer::default(),
             providers: Writer::default(),
+            stacks: Writer::default(),
         };
         let Engine {
             client,
@@ -93,10 +103,13 @@ impl Context {
             written: Written::default(),
             connections: Connections::default(),
             notices: Arc::default(),
+            placing: Placing::default(),
+            tally: Tally::default(),
             births: Arc::default(),
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
+            stacks: views.stacks.as_reader(),
             readiness,
             hints: queues.machines,
             provider_hints: queues.providers,
@@ -111,6 +124,12 @@ impl Context {
         self.written.forget(uid);
         self.backoff.forget(uid);
         self.notices.forget(uid);
+        self.wake(self.placing.forget(uid));
+    }
+
+    /// Asks for a pass over machines that waited for a place.
+    pub(crate) fn wake(&self, machines: Woken) {
+        machines.into_iter().for_each(|machine| self.hint(machine));
     }
 
     /// Asks for a pass over a machine. A closed queue means that the engine is ending.

@@ -21,14 +21,18 @@ mod clock;
 mod connections;
 mod context;
 mod controllers;
+mod election;
 mod error;
 mod events;
 mod looking;
 mod metered;
 mod metrics;
 mod notices;
+mod placing;
+pub mod quota;
 mod readiness;
 mod sweep;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod written;
@@ -41,6 +45,7 @@ use kube::{Api, Client};
 use machinist_core::provider::Connect;
 
 pub use clock::{Clock, SystemClock};
+pub use election::{Election, Leadership};
 pub use error::EngineError;
 pub use metrics::Metrics;
 pub use readiness::Readiness;
@@ -100,7 +105,14 @@ impl Engine {
             due_providers,
             shutdown.clone(),
         );
-        let work = pin!(future::join(machines, providers));
+        let stacks = controllers::vitistack::run(context.clone(), views.stacks, shutdown.clone());
+        // A server without Vitistacks never lists them; nothing waits for that.
+        let stacks = stacks.then(|()| future::pending::<()>());
+        let machines = future::join(machines, providers);
+        let work = pin!(async move {
+            let (machines, stacks) = (pin!(machines), pin!(stacks));
+            future::select(machines, stacks).await;
+        });
         // A controller that was stopped before its first list is complete never ends by itself,
         // and a pass that hangs must not hold the program: what it leaves is found again.
         let limit = pin!(async move {

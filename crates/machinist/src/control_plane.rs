@@ -8,7 +8,10 @@ use machinist_apiserver::{
     ApiServer, AuditOptions, Identity, Options, Pki, StartError,
     tls::{self, PkiError},
 };
-use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
+use machinist_engine::{
+    Engine, Metrics, Readiness, SystemClock,
+    quota::{Book, Gate},
+};
 use machinist_store::{OpenError, Store};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -77,6 +80,7 @@ impl ControlPlane {
             .map_err(|e| failure::internal("could not make a key for tokens", e))?
             .map_err(|e| failure::configuration("could not prepare the key for tokens", e))?;
         let metrics = Metrics::default();
+        let gate = webhook::LateGate::default();
         let server = {
             let metrics = metrics.clone();
             let options = Options {
@@ -84,7 +88,7 @@ impl ControlPlane {
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 converters: webhook::converters(),
-                services: Some(webhook::services()),
+                services: Some(webhook::services(gate.clone())),
                 signing_key: Some(signing_key),
                 audit,
                 strategic: vec![ironcore_patches()],
@@ -102,6 +106,14 @@ impl ControlPlane {
         let client = kube::Client::new(server.service(Identity::admin()), "default");
         webhook::configure_embedded(&client).await?;
         let (shutdown, _) = watch::channel(false);
+        let book = Book::memory();
+        let open = Gate::new(client.clone(), Arc::new(SystemClock), book);
+        let open = gate.get_or_init(|| open).clone();
+        let (stop, limiting) = (stopped(&shutdown), client.clone());
+        tokio::spawn(async move {
+            let limiting = webhook::limit(limiting, open, webhook::Place::Service, None);
+            tokio::select! { () = stop => {}, () = limiting => {} }
+        });
         let downloads = Downloads::default();
         let engine = Engine {
             client: client.clone(),

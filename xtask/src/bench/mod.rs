@@ -14,6 +14,7 @@ mod load;
 mod machinist;
 mod memory;
 mod overhead;
+mod placement;
 pub(crate) mod process;
 mod ready;
 pub(crate) mod stamp;
@@ -93,6 +94,9 @@ async fn measure(flags: &Flags) -> Result<()> {
     let mut figures = Vec::new();
     if wanted(Part::Start) {
         figures.extend(cold_start::measure(&tools, home.path(), flags.rounds).await?);
+    }
+    if wanted(Part::Placement) {
+        figures.push(placement::measure(flags.rounds));
     }
     if wanted(Part::Overhead) {
         figures.push(overhead::measure(&tools, home.path(), flags.rounds).await?);

@@ -4,6 +4,7 @@
 //! from one table of reasons, so that it can be given by whoever can read the object. Reading it,
 //! and saying it to a person, is the caller's.
 
+mod places;
 mod reasons;
 mod view;
 

@@ -31,10 +31,11 @@ pub struct Reason {
 
 /// What a reason means, if it is one of ours.
 pub fn reason(name: &str) -> Option<&'static Reason> {
-    ALL.iter().find(|reason| reason.name == name)
+    let mut all = ALL.iter().chain(super::places::ALL);
+    all.find(|reason| reason.name == name)
 }
 
-const fn row(
+pub(super) const fn row(
     name: &'static str,
     turn: Turn,
     waits_for: &'static str,

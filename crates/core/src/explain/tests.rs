@@ -59,6 +59,7 @@ fn every_reason_that_can_be_written_is_explained() {
         "machine/conditions.rs",
         "dialect/vitistack/raise.rs",
         "dialect/vitistack/raise_provider.rs",
+        "place/verdict.rs",
         "provider/error.rs",
     ] {
         let text = fs::read_to_string(root.join("src").join(file)).expect(file);
@@ -88,7 +89,7 @@ fn every_reason_that_can_be_written_is_explained() {
 #[test]
 fn the_table_names_each_reason_once_and_says_what_to_do() {
     let mut seen = BTreeSet::new();
-    for reason in reasons::ALL {
+    for reason in reasons::ALL.iter().chain(places::ALL) {
         assert!(seen.insert(reason.name), "{} is there twice", reason.name);
         assert!(!reason.waits_for.is_empty(), "{}", reason.name);
         let silent = reason.turn == Turn::Nobody || reason.name == "InUse";

@@ -2,6 +2,7 @@
 
 pub(crate) mod machine;
 pub(crate) mod provider;
+pub(crate) mod vitistack;
 
 use std::{
     fmt::Debug,
@@ -39,6 +40,8 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     pub(crate) view: Writer<K>,
     /// Objects to look at, besides those that changed.
     pub(crate) due: Due,
+    /// Called for each change of the view.
+    pub(crate) saw: fn(&Context, &watcher::Event<K>),
     /// Called when the view is complete.
     pub(crate) listed: fn(&Readiness),
     /// One pass over one object.
@@ -62,6 +65,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
     let Parts {
         view,
         due,
+        saw,
         listed,
         reconcile,
         on_error,
@@ -73,13 +77,16 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
         // Who wrote what is half of an object, and no pass asks for it.
         .modify(|object| object.meta_mut().managed_fields = None)
         .reflect(view)
-        .inspect_ok(move |event| match event {
-            watcher::Event::InitDone => listed(&seen.readiness),
-            // An object that nothing held back has no last pass.
-            watcher::Event::Delete(object) => {
-                seen.forget(object.meta().uid.as_deref().unwrap_or_default());
+        .inspect_ok(move |event| {
+            saw(&seen, event);
+            match event {
+                watcher::Event::InitDone => listed(&seen.readiness),
+                // An object that nothing held back has no last pass.
+                watcher::Event::Delete(object) => {
+                    seen.forget(object.meta().uid.as_deref().unwrap_or_default());
+                }
+                _ => {}
             }
-            _ => {}
         })
         .applied_objects()
         .predicate_filter(declared::<K>, Default::default());

@@ -3,12 +3,15 @@
 //! A server that cannot reach them goes on: what a schema and CEL can say is enforced without us,
 //! and nobody's writes wait for us.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::{
     ByteString,
     api::admissionregistration::v1::{
         MatchCondition, MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations,
         ServiceReference, ValidatingWebhook, ValidatingWebhookConfiguration, WebhookClientConfig,
     },
+    apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement},
 };
 use kube::api::ObjectMeta;
 use machinist_api::{
@@ -19,6 +22,8 @@ use machinist_api::{
 
 /// Name of our configurations of admission webhooks.
 const NAME: &str = "machinist";
+/// Name of our configuration of the webhook that holds to quotas.
+const QUOTA: &str = "machinist-quota";
 /// How long a server waits for an answer, in seconds.
 const TIMEOUT: i32 = 5;
 
@@ -100,6 +105,56 @@ pub(super) fn judging(place: &Place, authority: Option<&str>) -> ValidatingWebho
     ValidatingWebhookConfiguration {
         metadata: metadata(),
         webhooks: Some(vec![machines, others]),
+    }
+}
+
+/// The quotas, where there are any. What they limit is refused while nobody can say whether they
+/// are exceeded; every other namespace is left alone.
+pub(super) fn limiting(
+    place: &Place,
+    authority: Option<&str>,
+    namespaces: &BTreeSet<String>,
+) -> ValidatingWebhookConfiguration {
+    let mut machines = rules(&[(GROUP, &["machines", "networkconfigurations"])]);
+    // A server shows objects of the other version in this one.
+    for rule in &mut machines {
+        rule.api_versions = Some(vec!["v1alpha1".to_owned()]);
+    }
+    let selector = LabelSelector {
+        match_expressions: Some(vec![LabelSelectorRequirement {
+            key: "kubernetes.io/metadata.name".to_owned(),
+            operator: "In".to_owned(),
+            values: Some(namespaces.iter().cloned().collect()),
+        }]),
+        ..LabelSelector::default()
+    };
+    let webhook = ValidatingWebhook {
+        name: format!("quota.{GROUP}"),
+        admission_review_versions: vec!["v1".to_owned()],
+        client_config: place.client(super::limit::PATH, authority),
+        failure_policy: Some("Fail".to_owned()),
+        match_policy: Some("Equivalent".to_owned()),
+        match_conditions: Some(vec![MatchCondition {
+            name: "may-take-more".to_owned(),
+            expression: "request.operation == 'CREATE' || object.spec != oldObject.spec".to_owned(),
+        }]),
+        namespace_selector: Some(selector),
+        rules: Some(machines),
+        side_effects: "NoneOnDryRun".to_owned(),
+        timeout_seconds: Some(TIMEOUT),
+        ..ValidatingWebhook::default()
+    };
+    ValidatingWebhookConfiguration {
+        metadata: ObjectMeta {
+            name: Some(QUOTA.to_owned()),
+            ..ObjectMeta::default()
+        },
+        webhooks: Some(
+            (!namespaces.is_empty())
+                .then_some(webhook)
+                .into_iter()
+                .collect(),
+        ),
     }
 }
 

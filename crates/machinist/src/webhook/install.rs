@@ -1,6 +1,6 @@
 //! Telling an API server where the webhooks are and whom to trust.
 
-use std::{fmt::Debug, pin::pin};
+use std::{collections::BTreeSet, fmt::Debug, pin::pin};
 
 use futures::StreamExt;
 use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
@@ -141,6 +141,20 @@ pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority
 async fn configure_admission(client: &Client, place: &Place, authority: Option<&str>) -> Outcome {
     apply(client, &configuration::completing(place, authority)).await?;
     apply(client, &configuration::judging(place, authority)).await
+}
+
+/// Has servers ask about what is limited in these namespaces, and in no others.
+pub(super) async fn configure_limits(
+    client: &Client,
+    place: &Place,
+    authority: Option<&str>,
+    namespaces: &BTreeSet<String>,
+) -> Outcome {
+    apply(
+        client,
+        &configuration::limiting(place, authority, namespaces),
+    )
+    .await
 }
 
 async fn apply<K>(client: &Client, configuration: &K) -> Outcome

@@ -4,9 +4,11 @@
 
 mod configuration;
 mod install;
+mod limit;
 mod serve;
+mod shared;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use machinist_api::{
@@ -19,11 +21,14 @@ use machinist_apiserver::{
     Converter, Converters,
     webhook::{Backend, Endpoint, Services},
 };
+use machinist_engine::quota::Gate;
 use serde_json::Value;
 
 pub(crate) use configuration::Place;
 pub(crate) use install::{configure_embedded, install, keep, point};
+pub(crate) use limit::limit;
 pub(crate) use serve::serve;
+pub(crate) use shared::share_authority;
 
 /// Answers a review that was posted to a path; an error is a sentence.
 fn answer(path: &str, review: &Value) -> Result<Value, String> {
@@ -53,17 +58,25 @@ pub(crate) fn converters() -> Converters {
     CONVERTIBLE_KINDS.iter().map(one).collect()
 }
 
-struct InProcess;
+/// The gate of a server that is made before it.
+pub(crate) type LateGate = Arc<OnceLock<Gate>>;
+
+struct InProcess(LateGate);
 
 impl Backend for InProcess {
     fn call<'a>(&'a self, path: &'a str, review: Value) -> BoxFuture<'a, Result<Value, String>> {
-        Box::pin(async move { answer(path, &review) })
+        Box::pin(async move {
+            match (path, self.0.get()) {
+                (limit::PATH, Some(gate)) => limit::answer(gate, &review).await,
+                _ => answer(path, &review),
+            }
+        })
     }
 }
 
 /// Answers for the service of our webhooks, for a server in this process.
-pub(crate) fn services() -> Arc<dyn Services> {
-    let backend: Arc<dyn Backend> = Arc::new(InProcess);
+pub(crate) fn services(gate: LateGate) -> Arc<dyn Services> {
+    let backend: Arc<dyn Backend> = Arc::new(InProcess(gate));
     Arc::new(move |namespace: &str, name: &str, _: u16| {
         let ours = namespace == SYSTEM_NAMESPACE && name == WEBHOOK_SERVICE;
         ours.then(|| Endpoint::Backend(backend.clone()))

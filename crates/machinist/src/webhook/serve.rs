@@ -12,6 +12,7 @@ use axum::{
 };
 use machinist_api::{admission, names::CONVERSION_PATH};
 use machinist_apiserver::Pki;
+use serde_json::Value;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
@@ -19,7 +20,9 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use super::answer;
+use machinist_engine::quota::Gate;
+
+use super::{answer, limit};
 use crate::failure::{self, Outcome};
 
 /// A review may hold a whole page of objects.
@@ -28,7 +31,7 @@ const LARGEST_REVIEW: usize = 64 << 20;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Serves the webhooks until the task is aborted.
-pub(crate) fn serve(listener: TcpListener, pki: &Pki) -> Outcome<JoinHandle<()>> {
+pub(crate) fn serve(listener: TcpListener, pki: &Pki, gate: Gate) -> Outcome<JoinHandle<()>> {
     let address = listener
         .local_addr()
         .map_err(|e| failure::internal("could not read the address", e))?;
@@ -46,6 +49,10 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki) -> Outcome<JoinHandle<()>>
         .route(CONVERSION_PATH, post(convert))
         .route(admission::PATH, post(admit))
         .route(admission::COMPLETE_PATH, post(complete))
+        .route(
+            limit::PATH,
+            post(async move |review: Bytes| hold_to_quota(&gate, &review).await),
+        )
         .layer(DefaultBodyLimit::max(LARGEST_REVIEW));
     Ok(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, routes).await {
@@ -66,13 +73,30 @@ async fn complete(review: Bytes) -> Response {
     respond(admission::COMPLETE_PATH, &review)
 }
 
+/// Nobody can say is not a fault of the review: the server decides by its failure policy.
+async fn hold_to_quota(gate: &Gate, review: &[u8]) -> Response {
+    match read(review) {
+        Ok(review) => said(
+            limit::answer(gate, &review).await,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ),
+        Err(why) => said(Err(why), StatusCode::BAD_REQUEST),
+    }
+}
+
 fn respond(path: &str, review: &[u8]) -> Response {
-    let answered = serde_json::from_slice(review)
-        .map_err(|error| format!("the review is not JSON: {error}"))
-        .and_then(|review| answer(path, &review));
-    match answered {
+    let answered = read(review).and_then(|review| answer(path, &review));
+    said(answered, StatusCode::BAD_REQUEST)
+}
+
+fn read(review: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(review).map_err(|error| format!("the review is not JSON: {error}"))
+}
+
+fn said(answer: Result<Value, String>, otherwise: StatusCode) -> Response {
+    match answer {
         Ok(answer) => ([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response(),
-        Err(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+        Err(why) => (otherwise, why).into_response(),
     }
 }
 

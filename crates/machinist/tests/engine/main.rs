@@ -5,12 +5,15 @@
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod bad_input;
+mod election;
 mod faults;
 mod fleet;
 mod lab;
 mod leases;
 mod lifecycle;
+mod placement;
 mod simulation;
+mod stack;
 #[path = "../support/mod.rs"]
 #[allow(
     clippy::unwrap_used,

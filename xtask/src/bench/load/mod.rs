@@ -30,6 +30,8 @@ pub(crate) enum Part {
     Start,
     /// From apply to the QEMU process
     Overhead,
+    /// Choosing among 1,000 providers
+    Placement,
     /// Judging one machine, on Machinist alone
     Admission,
     /// Creates a second and their latency

@@ -88,8 +88,8 @@ const ONE_FORM: &[Rule] = &[
 /// What each way to name a provider requires; with spec.provider (shape C), nothing else is.
 const REQUIRED: &[Rule] = &[
     Rule::new(
-        "has(self.providerConfig) || has(self.providerRef) || has(self.provider)",
-        "spec names no provider; give spec.providerConfig with name and region, or spec.providerRef with name, or spec.provider",
+        "has(self.providerConfig) || has(self.providerRef) || has(self.provider) || has(self.os) || has(self.operatingSystem)",
+        "spec names neither a provider nor an operating system; name a provider with spec.providerRef, spec.providerConfig or spec.provider, or say with spec.os or spec.operatingSystem what is to run, and a provider is chosen",
     ).demanded(),
     Rule::required(
         ".name",

@@ -1,21 +1,29 @@
 //! The Viti Stack dialect (`vitistack.io/v1alpha1`), in both of its documented shapes.
 
 mod conditions;
+mod demand;
 mod disks;
 mod error;
 mod image;
 mod lower;
 mod network;
+mod offer;
 mod provider;
 mod raise;
 mod raise_provider;
+mod raise_stack;
 mod size;
+mod stack;
 
+pub use demand::{demand, take};
 pub use error::LowerError;
 pub use lower::lower;
+pub use offer::offer;
 pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query, secret_names};
 pub use raise::{Times, raise};
 pub use raise_provider::{ProviderOutlook, raise_provider};
+pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
+pub use stack::{counted, governing, inline_providers, limits};
 
 /// Bytes of a Kubernetes quantity.
 fn quantity_bytes(field: &str, text: &str) -> Result<u64, LowerError> {

@@ -25,12 +25,13 @@ pub enum ProviderQuery {
         /// Name.
         name: String,
     },
-    /// By platform and region, in the Machine's own namespace, then the shared one.
+    /// By platform and region, as far as they are given, in the Machine's own namespace, then the
+    /// shared one.
     Matching {
         /// The platform.
-        kind: String,
+        kind: Option<String>,
         /// The region.
-        region: String,
+        region: Option<String>,
     },
     /// By one word, which is a provider's name or its platform; in the Machine's own namespace,
     /// then the shared one.
@@ -42,17 +43,17 @@ pub enum ProviderQuery {
     },
 }
 
-/// The Machine names no provider.
+/// The Machine refers to a provider and does not say which.
 #[derive(Debug, Error, Clone, Copy, PartialEq, Eq)]
 #[error(
-    "the machine names no provider: give spec.providerRef.name, or spec.providerConfig.name and spec.providerConfig.region, or spec.provider"
+    "spec.providerRef has no name: give it, or leave spec.providerRef out to have a provider chosen"
 )]
 pub struct ProviderRefError;
 
-/// Which provider a Machine means.
+/// Which provider a Machine means; one that names none means any.
 ///
 /// # Errors
-/// When it means none.
+/// When it refers to one without a name.
 pub fn provider_query(machine: &Machine) -> Result<ProviderQuery, ProviderRefError> {
     if let Some(reference) = machine.spec.provider_ref.as_ref() {
         let name = reference.name.clone().ok_or(ProviderRefError)?;
@@ -68,14 +69,10 @@ pub fn provider_query(machine: &Machine) -> Result<ProviderQuery, ProviderRefErr
             region: config.and_then(|config| config.region.clone()),
         });
     }
-    let config = config.ok_or(ProviderRefError)?;
-    match (config.name, config.region.as_ref()) {
-        (Some(kind), Some(region)) => Ok(ProviderQuery::Matching {
-            kind: kind.as_str().into(),
-            region: region.clone(),
-        }),
-        _ => Err(ProviderRefError),
-    }
+    Ok(ProviderQuery::Matching {
+        kind: config.and_then(|config| Some(config.name?.as_str().to_owned())),
+        region: config.and_then(|config| config.region.clone()),
+    })
 }
 
 impl ProviderQuery {
@@ -87,8 +84,8 @@ impl ProviderQuery {
                     && (namespace.is_none() || provider.metadata.namespace == *namespace)
             }
             ProviderQuery::Matching { kind, region } => {
-                platform(provider) == kind.as_str()
-                    && provider.spec.region.as_deref() == Some(region.as_str())
+                let same_kind = kind.as_ref().is_none_or(|kind| platform(provider) == kind);
+                same_kind && (region.is_none() || provider.spec.region == *region)
             }
             ProviderQuery::Called { word, region } => {
                 (provider.metadata.name.as_ref() == Some(word) || platform(provider) == word)
@@ -125,7 +122,12 @@ impl ProviderQuery {
                 name,
             } => format!("MachineProvider {name:?}"),
             ProviderQuery::Matching { kind, region } => {
-                format!("MachineProvider of type {kind:?} in region {region:?}")
+                let kind = kind.as_ref().map(|kind| format!(" of type {kind:?}"));
+                let region = region
+                    .as_ref()
+                    .map(|region| format!(" in region {region:?}"));
+                let (kind, region) = (kind.unwrap_or_default(), region.unwrap_or_default());
+                format!("MachineProvider{kind}{region}")
             }
             ProviderQuery::Called { word, region: None } => {
                 format!("MachineProvider of name or type {word:?}")
@@ -139,7 +141,7 @@ impl ProviderQuery {
 }
 
 /// The platform's name; `vmware` is the second documented word for `vsphere`.
-fn platform(provider: &MachineProvider) -> &'static str {
+pub(super) fn platform(provider: &MachineProvider) -> &'static str {
     match provider.spec.type_.or(provider.spec.provider_type) {
         Some(ProviderType::Vmware) => ProviderType::Vsphere.as_str(),
         Some(kind) => kind.as_str(),

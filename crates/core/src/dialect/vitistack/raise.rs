@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::IpAddr};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as ApiCondition, Time};
 use machinist_api::{
-    conditions as types,
+    conditions as types, names,
     vitistack::machine::{
         DiskStatus, Machine, MachineAddresses, MachinePhase, MachineStatus, NetworkInterfaceStatus,
         NetworkStatus,
@@ -106,6 +106,7 @@ fn conditions(
     let mut all = outlook.conditions();
     all.push(drain(outlook));
     all.push(backup(machine));
+    all.extend(placed(machine, outlook));
     let before = previous
         .map(|status| status.conditions.as_slice())
         .unwrap_or_default();
@@ -125,6 +126,22 @@ fn drain(outlook: &Outlook<'_>) -> Condition {
         _ => (Truth::False, "NotRunning", "The machine is not running."),
     };
     Condition::new(types::DRAIN_READY, status, reason, message)
+}
+
+/// Only where a provider is chosen, or none could be.
+fn placed(machine: &Machine, outlook: &Outlook<'_>) -> Option<Condition> {
+    let annotations = machine.metadata.annotations.as_ref();
+    let note = annotations.and_then(|all| all.get(names::PLACEMENT_ANNOTATION));
+    let (status, reason, message) = match (outlook.situation.bound, note, outlook.trouble) {
+        (true, Some(note), _) => (Truth::True, "Chosen", note.clone()),
+        (true, None, _) | (false, _, None) => return None,
+        (false, _, Some(trouble)) => (
+            Truth::False,
+            trouble.reason.as_str(),
+            trouble.message.clone(),
+        ),
+    };
+    Some(Condition::new(types::PLACED, status, reason, message))
 }
 
 fn backup(machine: &Machine) -> Condition {

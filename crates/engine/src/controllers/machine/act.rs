@@ -135,6 +135,13 @@ async fn bind(
     let Some((namespace, name)) = &gathered.provider_name else {
         return Ok(Acted::Done(Told::Nothing));
     };
+    let mut annotations = json!({
+        names::PROVIDER_ANNOTATION: format!("{namespace}/{name}"),
+        names::CLUSTER_ANNOTATION: context.cluster,
+    });
+    if let Some(note) = &gathered.placement {
+        annotations[names::PLACEMENT_ANNOTATION] = note.as_str().into();
+    }
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
         "kind": "Machine",
@@ -142,10 +149,7 @@ async fn bind(
             "uid": machine.uid(),
             "resourceVersion": machine.resource_version(),
             "finalizers": [names::MACHINE_FINALIZER],
-            "annotations": {
-                names::PROVIDER_ANNOTATION: format!("{namespace}/{name}"),
-                names::CLUSTER_ANNOTATION: context.cluster,
-            },
+            "annotations": annotations,
         },
     });
     let params = PatchParams::apply(names::MACHINE_FIELD_MANAGER).force();
@@ -159,7 +163,10 @@ async fn bind(
         }
         Err(error) => return Err(PassError::api("could not bind the machine")(error)),
     };
-    let note = format!("Bound to MachineProvider {namespace}/{name}.");
+    let note = match &gathered.placement {
+        Some(note) => format!("Bound. {note}"),
+        None => format!("Bound to MachineProvider {namespace}/{name}."),
+    };
     context.events.normal(machine, "Bound", "bind", note).await;
     Ok(Acted::Bound(Box::new(bound)))
 }

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use kube::{Api, ResourceExt};
-use machinist_api::{
-    conditions, names,
-    vitistack::{Machine, MachineProvider},
-};
+use machinist_api::{conditions, vitistack::Machine};
 use machinist_core::{
-    dialect::vitistack::{lower, provider_query},
+    dialect::vitistack::lower,
     machine::{Absence, Facts, MachineId, MachineKey, Seen, Situation, Trouble, Want},
     provider::{Capabilities, Lookup, Provider, ProviderError, ProviderResult, RetryPolicy},
 };
 
+use super::provider::{Binding, Found, find_provider};
 use crate::{
     connections::ProviderName,
     context::Context,
@@ -31,6 +29,8 @@ pub(super) struct Gathered {
     bound: bool,
     pub(super) trouble: Option<Trouble>,
     refused: Option<String>,
+    /// Which provider was chosen and why the others were not, for a machine that names none.
+    pub(super) placement: Option<String>,
 }
 
 /// What the step before told about the platform, so that it need not be asked again.
@@ -89,10 +89,20 @@ pub(super) async fn gather(
         bound: binding.is_some(),
         trouble: None,
         refused: refused(machine),
+        placement: None,
     };
+    // Nothing was asked of a platform for it, and nothing will be.
+    if binding.is_none() && machine.metadata.deletion_timestamp.is_some() {
+        return Ok(Some(gathered));
+    }
     let declared = match find_provider(machine, binding.as_ref(), context) {
-        Ok(declared) => declared,
-        Err(trouble) => {
+        Found::Provider(declared) => declared,
+        Found::Placed(declared, note) => {
+            gathered.placement = Some(note);
+            declared
+        }
+        Found::Early => return Ok(None),
+        Found::None(trouble) => {
             gathered.trouble = Some(trouble);
             return Ok(Some(gathered));
         }
@@ -196,75 +206,6 @@ pub(super) fn api(machine: &Machine, context: &Context) -> Api<Machine> {
     )
 }
 
-/// What was made durable before the first call to a platform.
-struct Binding {
-    provider: ProviderName,
-    cluster: String,
-}
-
-impl Binding {
-    /// Both annotations and the finalizer, or nothing: a half binding binds nothing.
-    fn of(machine: &Machine) -> Option<Binding> {
-        let annotations = machine.annotations();
-        let (namespace, name) = annotations
-            .get(names::PROVIDER_ANNOTATION)?
-            .split_once('/')?;
-        let held = machine
-            .finalizers()
-            .iter()
-            .any(|finalizer| finalizer == names::MACHINE_FINALIZER);
-        held.then_some(Binding {
-            provider: (namespace.to_owned(), name.to_owned()),
-            cluster: annotations.get(names::CLUSTER_ANNOTATION)?.clone(),
-        })
-    }
-}
-
-/// The provider that a machine is bound to, or else the one that it means.
-fn find_provider(
-    machine: &Machine,
-    binding: Option<&Binding>,
-    context: &Context,
-) -> Result<Arc<MachineProvider>, Trouble> {
-    if let Some(Binding {
-        provider: (namespace, name),
-        ..
-    }) = binding
-    {
-        let bound = context.providers.find(|provider| {
-            provider.metadata.namespace.as_ref() == Some(namespace)
-                && provider.metadata.name.as_ref() == Some(name)
-        });
-        return bound.ok_or_else(|| Trouble {
-            reason: "ProviderNotFound".into(),
-            message: format!(
-                "The machine is bound to MachineProvider {namespace}/{name}, which does not exist; create it again."
-            ),
-            terminal: false,
-            retry_after: None,
-        });
-    }
-    let query = provider_query(machine).map_err(|error| invalid(error.to_string()))?;
-    let own = machine.namespace().unwrap_or_default();
-    let places = query.namespaces(&own);
-    let found = places.iter().find_map(|place| {
-        let mut here = context.providers.state();
-        here.retain(|p| p.metadata.namespace.as_deref() == Some(place) && query.matches(p));
-        // The order of a cache is chance; the choice must not be.
-        here.into_iter().min_by_key(|p| p.name_any())
-    });
-    found.ok_or_else(|| Trouble {
-        reason: "ProviderNotFound".into(),
-        message: format!(
-            "There is no {} in namespace {}.",
-            query.describe(),
-            places.join(" or ")
-        ),
-        terminal: false,
-        retry_after: None,
-    })
-}
-
 fn not_connected((namespace, name): &ProviderName, trouble: &Trouble) -> Trouble {
     Trouble {
         reason: "ProviderNotReady".into(),
@@ -277,7 +218,7 @@ fn not_connected((namespace, name): &ProviderName, trouble: &Trouble) -> Trouble
     }
 }
 
-fn invalid(message: String) -> Trouble {
+pub(super) fn invalid(message: String) -> Trouble {
     Trouble {
         reason: "Invalid".into(),
         message,

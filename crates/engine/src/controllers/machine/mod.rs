@@ -2,6 +2,7 @@
 
 mod act;
 mod gather;
+mod provider;
 mod report;
 
 use std::{
@@ -62,6 +63,10 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
+        saw: |context, event| {
+            context.tally.machine_event(event);
+            context.wake(context.placing.machine_event(event));
+        },
         listed: Readiness::machines_are_listed,
         reconcile,
         on_error,

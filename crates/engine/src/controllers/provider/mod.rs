@@ -24,7 +24,7 @@ use machinist_api::{
     names,
     vitistack::{Machine, MachineProvider},
 };
-use machinist_core::{machine::Trouble, provider::Health};
+use machinist_core::{machine::Trouble, place::Standing, provider::Health};
 use serde_json::json;
 
 use super::Parts;
@@ -60,6 +60,10 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
+        saw: |context, event| {
+            context.tally.touch(String::new());
+            context.wake(context.placing.provider_event(event));
+        },
         listed: Readiness::providers_are_listed,
         reconcile,
         on_error,
@@ -120,6 +124,7 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
         latency: began.elapsed(),
     };
     remember(name, before, &findings, context);
+    offer(provider, &findings, context);
     report::report(provider, &findings, context).await?;
     if let Ok((connection, _)) = &findings.outcome
         && !deleting
@@ -165,6 +170,15 @@ fn remember(
             .iter()
             .for_each(|machine| context.hint(ObjectRef::from_obj(machine.as_ref())));
     }
+}
+
+/// Tells the scheduler how the provider is.
+fn offer(provider: &MachineProvider, findings: &Findings, context: &Context) {
+    let (standing, health) = match &findings.outcome {
+        Ok((_, health)) => (Standing::Ready(100), Some(health)),
+        Err(trouble) => (Standing::NotReady(trouble.message.as_str().into()), None),
+    };
+    context.wake(context.placing.looked(provider, standing, health));
 }
 
 fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Machine>> {

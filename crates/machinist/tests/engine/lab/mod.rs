@@ -12,12 +12,13 @@ pub(crate) use declared::Declared;
 pub(crate) use dice::Dice;
 pub(crate) use life::{FIRST_TOKEN, Life};
 pub(crate) use platform::{Pace, Platform, lookup, simulated};
-pub(crate) use wire::ApiFault;
+pub(crate) use wire::{ApiFault, Wire};
 
 use std::sync::LazyLock;
 
+use kube::Client;
 use machinist_api::vitistack::GROUP;
-use machinist_apiserver::{ApiServer, Options, Store};
+use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_store::Options as StoreOptions;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -27,13 +28,31 @@ pub(crate) struct Lab {
     server: ApiServer,
 }
 
+impl Lab {
+    /// A client whose way to the server may fail.
+    pub(crate) fn client(&self, wire: &Wire) -> Client {
+        let line = wire::Line {
+            server: self.server.service(Identity::admin()),
+            wire: wire.clone(),
+        };
+        Client::new(line, "default")
+    }
+}
+
 /// The kinds that the engine works on; the others would only make each server's start dearer.
 pub(crate) fn definitions() -> Vec<Value> {
     static DEFINITIONS: LazyLock<Vec<Value>> = LazyLock::new(|| {
         let all = machinist_api::crds().into_iter();
         let needed = all.filter(|crd| {
             let kind = crd.spec.names.kind.as_str();
-            crd.spec.group == GROUP && ["Machine", "MachineProvider"].contains(&kind)
+            crd.spec.group == GROUP
+                && [
+                    "Machine",
+                    "MachineProvider",
+                    "Vitistack",
+                    "NetworkConfiguration",
+                ]
+                .contains(&kind)
         });
         needed.map(|crd| json!(crd)).collect()
     });

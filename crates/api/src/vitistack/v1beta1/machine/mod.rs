@@ -102,7 +102,7 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub display_name: Option<String>,
-    /// MachineProvider that the machine runs on; give either this or providerSelector.
+    /// MachineProvider that the machine runs on; give either this or providerSelector, or neither to have one chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_ref: Option<ProviderRef>,
     /// Platform and region of the MachineProvider that the machine runs on; give either this or providerRef.

@@ -8,8 +8,13 @@ use crate::schema::{Rule, add_rules};
 pub(super) fn machine_spec(schema: &mut Schema) {
     const RULES: &[Rule] = &[
         Rule::new(
-            "has(self.providerRef) != has(self.providerSelector)",
-            "name the provider once: give either spec.providerRef or spec.providerSelector",
+            "!(has(self.providerRef) && has(self.providerSelector))",
+            "name the provider once: give either spec.providerRef or spec.providerSelector, or neither to have one chosen",
+        )
+        .forbidden(),
+        Rule::new(
+            "has(self.providerRef) || has(self.providerSelector) || has(self.os) || has(self.image)",
+            "spec names neither a provider nor an operating system; give spec.providerRef or spec.providerSelector, or say with spec.os or spec.image what is to run, and a provider is chosen",
         )
         .demanded(),
         Rule::new(

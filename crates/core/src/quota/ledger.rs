@@ -1,0 +1,282 @@
+//! The ledger of one namespace: what was counted, and what was promised since.
+//!
+//! A write that is admitted may still fail, or may not show for a while. So a promise counts until
+//! a count shows the object, or until it is so old that its request is over. What was counted and
+//! what is promised is together never less than what exists: two writers that agree on the ledger
+//! (by compare and swap, or by being one process) never give the same place twice. A count takes
+//! time; it may be put in if no other was put in since it was begun, because only a count takes
+//! promises out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Excess, Limits};
+
+/// How long a promise counts without its object, in seconds: twice as long as any API server works
+/// on a request.
+const PATIENCE: i64 = 120;
+
+/// What takes a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Thing {
+    /// A machine.
+    #[serde(rename = "m")]
+    Machine,
+    /// A network.
+    #[serde(rename = "n")]
+    Network,
+}
+
+/// What one write would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What it is.
+    pub thing: Thing,
+    /// Its name.
+    pub name: String,
+    /// Whether the write makes it.
+    pub new: bool,
+    /// Its storage after the write, in bytes.
+    pub storage: u64,
+    /// Its storage before the write.
+    pub before: u64,
+    /// The provider that it names.
+    pub provider: Option<String>,
+}
+
+/// One object that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Existing {
+    /// What it is.
+    pub thing: Thing,
+    /// Its name.
+    pub name: String,
+    /// Its storage, in bytes.
+    pub storage: u64,
+    /// The provider that it is on, or names.
+    pub provider: Option<String>,
+}
+
+/// What was counted, and what was promised since.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ledger {
+    /// How often it was counted anew.
+    #[serde(default)]
+    round: u64,
+    machines: u64,
+    networks: u64,
+    storage: u64,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    providers: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    promised: BTreeMap<String, Promise>,
+    /// What is promised in all, so that no judgement looks at every promise.
+    #[serde(skip)]
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Sums {
+    machines: u64,
+    networks: u64,
+    storage: u64,
+    providers: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Promise {
+    thing: Thing,
+    new: bool,
+    /// Storage after the write.
+    storage: u64,
+    /// What it adds to the counted storage.
+    more: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    /// Seconds since 1970.
+    since: i64,
+}
+
+impl Ledger {
+    /// A ledger that was kept as text; nothing when it is none.
+    pub fn read(text: &str) -> Option<Ledger> {
+        let mut ledger: Ledger = serde_json::from_str(text).ok()?;
+        for (key, promise) in std::mem::take(&mut ledger.promised) {
+            ledger.enter(key, promise);
+        }
+        Some(ledger)
+    }
+
+    /// The ledger as text.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What exists. Promises are kept until they are seen there, or too old.
+    pub fn count<'a>(&mut self, existing: impl IntoIterator<Item = &'a Existing>, now: i64) {
+        let mut promised = std::mem::take(&mut self.promised);
+        promised.retain(|_, promise| now.saturating_sub(promise.since) < PATIENCE);
+        *self = Ledger {
+            round: self.round + 1,
+            ..Ledger::default()
+        };
+        for one in existing {
+            match one.thing {
+                Thing::Machine => {
+                    self.machines += 1;
+                    self.storage = self.storage.saturating_add(one.storage);
+                    if let Some(provider) = &one.provider {
+                        *self.providers.entry(provider.clone()).or_default() += 1;
+                    }
+                }
+                Thing::Network => self.networks += 1,
+            }
+            let key = key(one.thing, &one.name);
+            if let Some(promise) = promised.get_mut(&key) {
+                // It is there; what it is to grow by may still come.
+                promise.new = false;
+                promise.more = promise.storage.saturating_sub(one.storage);
+                if promise.more == 0 {
+                    promised.remove(&key);
+                }
+            }
+        }
+        for (key, promise) in promised {
+            self.enter(key, promise);
+        }
+    }
+
+    /// Promises a place, or says what would be exceeded.
+    ///
+    /// # Errors
+    /// Names the limit.
+    pub fn promise(&mut self, claim: &Claim, limits: &Limits, now: i64) -> Result<(), Excess> {
+        self.judge(claim, limits)?;
+        let key = key(claim.thing, &claim.name);
+        let earlier = self.leave(&key);
+        let (was_new, had, more) = earlier.map_or((false, 0, 0), |p| (p.new, p.storage, p.more));
+        let growth = claim.storage.saturating_sub(claim.before);
+        let promise = Promise {
+            thing: claim.thing,
+            new: claim.new || was_new,
+            storage: claim.storage.max(had),
+            more: match claim.new {
+                // Of two that make the same object, one fails.
+                true => growth.max(more),
+                // What it grew by before may not have been counted yet.
+                false => growth.saturating_add(more),
+            },
+            provider: claim.provider.clone(),
+            since: now,
+        };
+        if promise.new || promise.more > 0 {
+            self.enter(key, promise);
+        }
+        Ok(())
+    }
+
+    /// Whether a write fits.
+    ///
+    /// # Errors
+    /// Names the limit.
+    pub fn judge(&self, claim: &Claim, limits: &Limits) -> Result<(), Excess> {
+        // One name is one object, however often it is asked for.
+        let own = self.promised.get(&key(claim.thing, &claim.name));
+        let own_new = u64::from(own.is_some_and(|own| own.new));
+        let reaches = |there: u64, limit: Option<u64>| {
+            limit.filter(|limit| claim.new && there.saturating_sub(own_new) >= *limit)
+        };
+        if claim.thing == Thing::Network {
+            let there = self.networks + self.sums.networks;
+            return match reaches(there, limits.networks) {
+                Some(limit) => Err(Excess::Networks { limit }),
+                None => Ok(()),
+            };
+        }
+        let grows = claim.storage > claim.before;
+        if let Some(limit) = limits.per_machine.filter(|l| grows && claim.storage > *l) {
+            let wanted = claim.storage;
+            return Err(Excess::PerMachine { wanted, limit });
+        }
+        if let Some(limit) = reaches(self.machines + self.sums.machines, limits.machines) {
+            return Err(Excess::Machines { limit });
+        }
+        if let Some(provider) = &claim.provider {
+            let on = |counts: &BTreeMap<String, u64>| counts.get(provider).copied();
+            let counted = on(&self.providers).unwrap_or_default();
+            let mut promised = on(&self.sums.providers).unwrap_or_default();
+            if own.is_some_and(|own| own.provider.as_ref() != Some(provider)) {
+                promised += own_new;
+            }
+            if let Some(limit) = reaches(counted + promised, limits.per_provider) {
+                let provider = provider.clone();
+                return Err(Excess::PerProvider { provider, limit });
+            }
+        }
+        // What another write adds that makes the same object is not added twice.
+        let replaced = own.filter(|_| claim.new).map_or(0, |own| own.more);
+        let wanted = self
+            .storage
+            .saturating_add(self.sums.storage - replaced)
+            .saturating_add(claim.storage.saturating_sub(claim.before));
+        match limits.storage.filter(|limit| grows && wanted > *limit) {
+            Some(limit) => Err(Excess::Storage { wanted, limit }),
+            None => Ok(()),
+        }
+    }
+
+    fn enter(&mut self, key: String, promise: Promise) {
+        self.sums.storage = self.sums.storage.saturating_add(promise.more);
+        if promise.new {
+            match promise.thing {
+                Thing::Machine => self.sums.machines += 1,
+                Thing::Network => self.sums.networks += 1,
+            }
+            if let Some(provider) = &promise.provider {
+                *self.sums.providers.entry(provider.clone()).or_default() += 1;
+            }
+        }
+        self.promised.insert(key, promise);
+    }
+
+    fn leave(&mut self, key: &str) -> Option<Promise> {
+        let promise = self.promised.remove(key)?;
+        self.sums.storage = self.sums.storage.saturating_sub(promise.more);
+        if promise.new {
+            let sum = match promise.thing {
+                Thing::Machine => &mut self.sums.machines,
+                Thing::Network => &mut self.sums.networks,
+            };
+            *sum = sum.saturating_sub(1);
+            let provider = promise.provider.as_ref();
+            if let Some(count) = provider.and_then(|p| self.sums.providers.get_mut(p)) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        Some(promise)
+    }
+
+    /// How often it was counted: a count that was begun in one round is of no use in another.
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// How many promises are open.
+    pub fn open(&self) -> usize {
+        self.promised.len()
+    }
+
+    /// How many machines were counted.
+    pub fn machines(&self) -> u64 {
+        self.machines
+    }
+}
+
+fn key(thing: Thing, name: &str) -> String {
+    match thing {
+        Thing::Machine => format!("m/{name}"),
+        Thing::Network => format!("n/{name}"),
+    }
+}
