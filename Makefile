@@ -51,6 +51,11 @@ check: ## Format, lints and unit tests: the inner loop, two minutes
 test: ## Everything: lints, unit and integration tests against real peers, and the demo
 	@MAKE='$(MAKE)' scripts/test.sh
 
+.PHONY: deploy-manifest
+deploy-manifest: ## Write deploy/machinist.yaml, which is what the chart renders
+	@$(PEERS); { head -1 deploy/machinist.yaml; "$$MACHINIST_HELM" template machinist --namespace vitistack-system deploy/charts/machinist; } > deploy/machinist.yaml.new
+	@mv deploy/machinist.yaml.new deploy/machinist.yaml
+
 .PHONY: conformance
 conformance: ## Run Kubernetes end-to-end tests that need no node, and clients that others wrote
 	@scripts/setup.sh conformance

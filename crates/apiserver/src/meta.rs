@@ -89,6 +89,22 @@ pub(crate) fn copy(object: &mut Value, from: &Value, field: &str) {
     }
 }
 
+/// A copy of an object without its managed fields, which are often the larger half.
+pub(crate) fn clone_without_managers(object: &Value) -> Value {
+    let Some(fields) = object.as_object() else {
+        return object.clone();
+    };
+    let copy = |(name, value): (&String, &Value)| match value {
+        Value::Object(metadata) if name == "metadata" => {
+            let kept = metadata.iter().filter(|(name, _)| *name != "managedFields");
+            let kept = kept.map(|(name, value)| (name.clone(), value.clone()));
+            (name.clone(), Value::Object(kept.collect()))
+        }
+        _ => (name.clone(), value.clone()),
+    };
+    Value::Object(fields.iter().map(copy).collect())
+}
+
 /// Sets or removes a top-level field so that `object` has there what `from` has.
 pub(crate) fn copy_field(object: &mut Value, from: &Value, field: &str) {
     let map = as_map(object);

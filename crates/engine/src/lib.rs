@@ -21,6 +21,7 @@ mod clock;
 mod connections;
 mod context;
 mod controllers;
+mod election;
 mod error;
 mod events;
 mod looking;
@@ -44,6 +45,7 @@ use kube::{Api, Client};
 use machinist_core::provider::Connect;
 
 pub use clock::{Clock, SystemClock};
+pub use election::{Election, Leadership};
 pub use error::EngineError;
 pub use metrics::Metrics;
 pub use readiness::Readiness;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
-    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
@@ -15,6 +15,12 @@ pub struct Metrics {
     reconciles: Family<ReconcileLabels, Counter>,
     reconcile_seconds: Family<ControllerLabels, Histogram>,
     provider_calls: Family<CallLabels, Histogram>,
+    leads: Family<LeaseLabels, Gauge>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct LeaseLabels {
+    name: String,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -60,7 +66,14 @@ impl Default for Metrics {
             "How long a call to a provider took",
             provider_calls.clone(),
         );
+        let leads = Family::default();
+        registry.register(
+            "leader_election_master_status",
+            "Whether this process holds the lease and works, by lease",
+            leads.clone(),
+        );
         Metrics {
+            leads,
             registry: Arc::new(registry),
             reconciles,
             reconcile_seconds,
@@ -78,6 +91,13 @@ impl Metrics {
             Ok(()) => text,
             Err(_) => String::new(),
         }
+    }
+
+    /// Whether this process holds a lease now.
+    pub fn leads(&self, lease: &str, leads: bool) {
+        let name = lease.to_owned();
+        let gauge = self.leads.get_or_create(&LeaseLabels { name });
+        gauge.set(i64::from(leads));
     }
 
     pub(crate) fn reconciled(&self, controller: &'static str, ok: bool, took: Duration) {

@@ -255,9 +255,25 @@ pub(crate) struct Operator {
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR:PORT")]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
+    pub(crate) election: Election,
+    #[command(flatten)]
     pub(crate) webhook: Webhook,
     #[command(flatten)]
     pub(crate) data: DataDir,
+}
+
+/// Several replicas, of which one works at a time.
+#[derive(Debug, Args)]
+pub(crate) struct Election {
+    /// Work only while holding a Lease, so that several replicas can run; webhooks are served anyway
+    #[arg(long)]
+    pub(crate) leader_elect: bool,
+    /// Namespace of the Lease, and of the Secret that replicas share
+    #[arg(long, default_value = machinist_api::names::SYSTEM_NAMESPACE, value_name = "NAMESPACE")]
+    pub(crate) lease_namespace: String,
+    /// Seconds after which a Lease that nobody renews is free
+    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub(crate) lease_duration: u64,
 }
 
 /// Where webhooks are served, and how the API server reaches them.
@@ -269,6 +285,9 @@ pub(crate) struct Webhook {
     /// Where the authority of the webhooks' certificate is kept [default: in the data directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) webhook_cert_dir: Option<PathBuf>,
+    /// Secret that keeps the authority of the webhooks' certificate, for all replicas to share
+    #[arg(long, value_name = "NAME")]
+    pub(crate) webhook_secret: Option<String>,
     /// URL at which the API server reaches the webhooks [default: in a pod the service
     /// vitistack-conversion-webhook, else where they are served]
     #[arg(long, value_name = "URL")]

@@ -84,7 +84,7 @@ fn a_manifest_that_cannot_be_read_starts_nothing() {
     assert_failed(
         &up_with(&sandbox, &directory),
         USER,
-        &["could not read", "images"],
+        &["images", "holds no object"],
     );
     for (name, text, said) in [
         ("torn.yaml", "spec: [", &["torn.yaml", "is not YAML"][..]),

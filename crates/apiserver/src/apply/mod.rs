@@ -47,6 +47,7 @@ pub use set::Set;
 pub(crate) use value::go_json;
 pub use versions::Versions;
 
+use crate::meta;
 use crate::schema::Schema;
 use managed::Managed;
 use managers::Request;
@@ -98,9 +99,10 @@ pub fn apply(
     let mut stated = without_managed_fields(applied, manager.api_version);
     drop_null_creation_time(&mut stated);
 
-    let first = request.apply(&base, &stated, managed.clone(), force);
-    let (new, managed) = match first {
-        Err(Refusal::Contested(contested)) if manager.name == last_applied::KUBECTL => {
+    let again = (manager.name == last_applied::KUBECTL).then(|| managed.clone());
+    let first = request.apply(&base, &stated, managed, force);
+    let (new, managed) = match (first, again) {
+        (Err(Refusal::Contested(contested)), Some(managed)) => {
             let client = last_applied::owned_by_client(request.shape(), &base, manager.api_version);
             let client = client.unwrap_or_default();
             let left: Vec<_> = contested
@@ -113,7 +115,7 @@ pub fn apply(
                 Err(Refusal::Contested(left))
             }
         }
-        result => result,
+        (result, _) => result,
     }
     .map_err(|refusal| match refusal {
         Refusal::Contested(all) => {
@@ -293,8 +295,7 @@ fn managed_before_update(live: Option<&Value>, new: &Value, manager: &Manager<'_
 }
 
 fn without_managed_fields(object: &Value, api_version: &str) -> Value {
-    let mut object = object.clone();
-    managed::remove_from(&mut object);
+    let mut object = meta::clone_without_managers(object);
     if let Some(fields) = object.as_object_mut() {
         fields.insert("apiVersion".into(), api_version.into());
     }

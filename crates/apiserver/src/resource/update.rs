@@ -162,7 +162,7 @@ impl Core {
                 }
             }
             Part::Status => {
-                let mut only_status = live.clone();
+                let mut only_status = meta::clone_without_managers(live);
                 meta::copy_field(&mut only_status, &object, "status");
                 meta::copy(&mut only_status, &object, "managedFields");
                 if hook::status_covers_metadata(kind) {

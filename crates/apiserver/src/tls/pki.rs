@@ -117,6 +117,19 @@ impl Pki {
         })
     }
 
+    /// Keeps an authority that was made elsewhere, in the place of what is there.
+    ///
+    /// # Errors
+    /// When files cannot be written.
+    pub fn keep_authority(dir: &Path, certificate: &str, key: &str) -> Result<(), PkiError> {
+        files::private_dir(dir)?;
+        let (cert_path, key_path) = (dir.join("ca.crt"), dir.join("ca.key"));
+        // A certificate on disk says that its key is there too.
+        files::write(&key_path, key)?;
+        files::write(&cert_path, certificate)?;
+        Ok(())
+    }
+
     /// TLS for a server at an address, with a certificate that renews itself and for anybody.
     ///
     /// # Errors

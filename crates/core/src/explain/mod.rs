@@ -251,6 +251,7 @@ fn others_finalizers(view: &View) -> Option<Vec<&str>> {
 fn points_at_provider(reason: &str) -> bool {
     let by_provider = [
         "ProviderNotReady",
+        "NoProviderFits",
         "ProviderUnreachable",
         "CredentialsRefused",
         "NotSeen",

@@ -1,6 +1,14 @@
 //! `machinist operator`: the same engine against any real Kubernetes.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{Router, http::StatusCode, routing::get};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -13,7 +21,7 @@ use kube::{
 use machinist_api::names::{SYSTEM_NAMESPACE, WEBHOOK_SERVICE};
 use machinist_apiserver::{Pki, tls};
 use machinist_engine::{
-    Engine, Metrics, Readiness, SystemClock,
+    Election, Engine, Leadership, Metrics, Readiness, SystemClock,
     quota::{Book, Gate},
 };
 
@@ -26,6 +34,9 @@ use crate::{
     failure::{self, Outcome},
     webhook::{self, Place},
 };
+
+/// The Lease that the replica which works holds.
+const LEASE: &str = "machinist";
 
 /// Runs it until it is told to end.
 pub(crate) async fn run(flags: cli::Operator) -> Outcome {
@@ -41,7 +52,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
     let book = Book::durable(client.clone());
     let gate = Gate::new(client.clone(), Arc::new(SystemClock), book);
-    let webhook = Served::start(&flags.webhook, &dir, gate.clone()).await?;
+    let webhook = Served::start(&flags, &dir, gate.clone(), &client).await?;
     // First, because a CRD must not name both a service and a URL while it changes from one to the other.
     webhook::install(&client, &webhook.place, &webhook.authority).await?;
     if flags.install_crds {
@@ -60,7 +71,10 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     });
     let metrics = Metrics::default();
     let readiness = Readiness::default();
-    let engine_is_ready = (!flags.webhook.webhooks_only).then(|| readiness.clone());
+    let works = Arc::new(AtomicBool::new(
+        !flags.webhook.webhooks_only && !flags.election.leader_elect,
+    ));
+    let engine_is_ready = (works.clone(), readiness.clone());
     let health = serve_health(flags.listen, metrics.clone(), engine_is_ready).await?;
     tracing::info!(cluster = %url, "operator started");
     if flags.webhook.webhooks_only {
@@ -70,18 +84,58 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         }
         return Ok(());
     }
+    let leadership = match flags.election.leader_elect {
+        true => tokio::select! {
+            leadership = election(&flags.election, &client).win() => Some(leadership),
+            () = interrupted() => return Ok(()),
+        },
+        false => None,
+    };
+    works.store(true, Ordering::Relaxed);
+    metrics.leads(LEASE, true);
+    let lost = leadership.as_ref().map(Leadership::lost);
     let engine = Engine {
         client,
         connect: Arc::new(Drivers::new(dir, Downloads::default())),
         clock: Arc::new(SystemClock),
-        metrics,
+        metrics: metrics.clone(),
         readiness,
     };
-    let outcome = engine.run(interrupted()).await;
+    let outcome = engine
+        .run(async move {
+            tokio::select! {
+                () = interrupted() => {}
+                () = async { match lost { Some(lost) => lost.await, None => std::future::pending().await } } => {}
+            }
+        })
+        .await;
+    metrics.leads(LEASE, false);
     for task in [health, keeping, webhook.task] {
         task.abort();
     }
-    outcome.map_err(|e| failure::refused("the engine ended", e))
+    outcome.map_err(|e| failure::refused("the engine ended", e))?;
+    match leadership {
+        Some(leadership) if leadership.is_lost() => Err(failure::refused_plain(format!(
+            "the lease {LEASE} is lost; another replica works, or the API server cannot be reached"
+        ))),
+        Some(leadership) => {
+            leadership.release().await;
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// This process as a candidate, under a name that a person can find.
+fn election(flags: &cli::Election, client: &Client) -> Election {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "machinist".to_owned());
+    Election {
+        client: client.clone(),
+        namespace: flags.lease_namespace.clone(),
+        name: LEASE.to_owned(),
+        identity: format!("{host}_{}", uuid::Uuid::new_v4()),
+        duration: Duration::from_secs(flags.lease_duration),
+    }
 }
 
 async fn cluster(kubeconfig: Option<&Path>) -> Outcome<Config> {
@@ -108,9 +162,19 @@ struct Served {
 }
 
 impl Served {
-    async fn start(flags: &cli::Webhook, dir: &DataDir, gate: Gate) -> Outcome<Served> {
+    async fn start(
+        flags: &cli::Operator,
+        dir: &DataDir,
+        gate: Gate,
+        client: &Client,
+    ) -> Outcome<Served> {
+        let namespace = &flags.election.lease_namespace;
+        let flags = &flags.webhook;
         let certificates = flags.webhook_cert_dir.clone();
         let certificates = certificates.unwrap_or_else(|| dir.webhook());
+        if let Some(secret) = &flags.webhook_secret {
+            webhook::share_authority(client, namespace, secret, &certificates).await?;
+        }
         let names = ["", ".svc", ".svc.cluster.local"]
             .map(|end| format!("{WEBHOOK_SERVICE}.{SYSTEM_NAMESPACE}{end}"));
         let host = flags.webhook_url.as_deref().and_then(|url| {
@@ -171,7 +235,7 @@ async fn install_crds(client: &Client, flags: cli::Definitions, webhook: &Served
 async fn serve_health(
     address: SocketAddr,
     metrics: Metrics,
-    readiness: Option<Readiness>,
+    (works, readiness): (Arc<AtomicBool>, Readiness),
 ) -> Outcome<tokio::task::JoinHandle<()>> {
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|e| {
         failure::configuration(format!("could not listen on {address}"), e)
@@ -179,7 +243,7 @@ async fn serve_health(
     })?;
     let routes = Router::new()
         .route("/livez", get(async || "ok"))
-        .route("/readyz", get(async move || ready(readiness.as_ref())))
+        .route("/readyz", get(async move || ready(&works, &readiness)))
         .route("/version", get(async || env!("CARGO_PKG_VERSION")))
         .route("/metrics", get(async move || metrics.encode()));
     Ok(tokio::spawn(async move {
@@ -189,10 +253,10 @@ async fn serve_health(
     }))
 }
 
-/// Ready when the engine, if one runs here, has seen every kind once: until then it can do nothing
-/// for anybody.
-fn ready(readiness: Option<&Readiness>) -> (StatusCode, &'static str) {
-    match readiness.is_none_or(Readiness::is_ready) {
+/// Ready when the engine, if one works here, has seen every kind once: until then it can do nothing
+/// for anybody. A replica that waits for the lease serves webhooks, and is ready for that.
+fn ready(works: &AtomicBool, readiness: &Readiness) -> (StatusCode, &'static str) {
+    match !works.load(Ordering::Relaxed) || readiness.is_ready() {
         true => (StatusCode::OK, "ok"),
         false => (
             StatusCode::SERVICE_UNAVAILABLE,

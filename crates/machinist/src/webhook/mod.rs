@@ -6,6 +6,7 @@ mod configuration;
 mod install;
 mod limit;
 mod serve;
+mod shared;
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,6 +28,7 @@ pub(crate) use configuration::Place;
 pub(crate) use install::{configure_embedded, install, keep, point};
 pub(crate) use limit::limit;
 pub(crate) use serve::serve;
+pub(crate) use shared::share_authority;
 
 /// Answers a review that was posted to a path; an error is a sentence.
 fn answer(path: &str, review: &Value) -> Result<Value, String> {

@@ -88,7 +88,6 @@ fn a_machine_that_is_stuck_points_at_its_provider() {
     let answer = ask(&sandbox, "why web");
     assert_eq!(answer.code(), Some(5), "{answer:#?}");
     for said in [
-        "ProviderNotReady",
         "MachineProvider default/broken is stuck",
         "a latency is written as milliseconds",
         "kubectl edit machineprovider broken",

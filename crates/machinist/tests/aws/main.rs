@@ -14,5 +14,6 @@ mod example;
 mod faults;
 mod life;
 mod platform;
+mod replicas;
 #[path = "../support/mod.rs"]
 mod support;

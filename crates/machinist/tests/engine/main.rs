@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 mod bad_input;
+mod election;
 mod faults;
 mod fleet;
 mod lab;

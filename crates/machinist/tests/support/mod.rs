@@ -19,6 +19,7 @@ pub mod manifests;
 pub mod operator;
 pub mod peers;
 pub mod process;
+pub mod replica;
 pub mod scene;
 pub mod wait;
 

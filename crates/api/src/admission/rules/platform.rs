@@ -83,8 +83,11 @@ pub(super) fn faults(spec: &Value) -> Vec<Fault> {
             Fault::new(format!("spec.config.{name}"), value.clone(), message)
         })
         .collect();
-    let Some(platform) = spec["providerType"].as_str() else {
-        return found;
+    let platform = match spec["providerType"].as_str() {
+        // The other name of the same.
+        Some("vmware") => "vsphere",
+        Some(platform) => platform,
+        None => return found,
     };
     let needed = NEEDED.iter().filter(|needed| needed.platform == platform);
     found.extend(needed.filter_map(|needed| missing(spec, needed)));

@@ -124,13 +124,13 @@ const PLATFORM: &[Rule] = &[
         "spec.config.customSettings.zone of a gcp provider must be a zone, such as us-central1-a",
     ).about(".config.customSettings", "self.config.customSettings['zone']"),
     Rule::new(
-        "!has(self.type) || self.type != 'vsphere' || has(self.credentials) || (has(self.config) && has(self.config.customSettings) \
+        "!has(self.type) || !(self.type in ['vsphere', 'vmware']) || has(self.credentials) || (has(self.config) && has(self.config.customSettings) \
          && 'datacenter' in self.config.customSettings \
          && self.config.customSettings['datacenter'] != '')",
         "a vsphere provider needs spec.config.customSettings.datacenter: the name of a datacenter",
     ).demands(".config.customSettings.datacenter"),
     Rule::new(
-        "!has(self.type) || self.type != 'vsphere' || has(self.credentials) || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
+        "!has(self.type) || !(self.type in ['vsphere', 'vmware']) || has(self.credentials) || (has(self.availabilityZones) && self.availabilityZones.size() > 0) \
          || (has(self.config) && has(self.config.customSettings) \
          && 'cluster' in self.config.customSettings && self.config.customSettings['cluster'] != '')",
         "a vsphere provider needs the names of its clusters, in spec.availabilityZones or spec.config.customSettings.cluster",

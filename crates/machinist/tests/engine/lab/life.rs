@@ -23,7 +23,7 @@ use super::{
     Declared, Lab,
     clock::Wound,
     platform::{Platform, SECRET, SECRET_KEY},
-    wire::{Line, Wire},
+    wire::Wire,
 };
 
 const PAUSE: Duration = Duration::from_secs(2);
@@ -159,11 +159,7 @@ impl<'a, P: Platform> Life<'a, P> {
 
     /// One more engine, as after a lost lease.
     pub(crate) fn add_engine(&mut self) {
-        let line = Line {
-            server: self.lab.server.service(Identity::admin()),
-            wire: self.wire.clone(),
-        };
-        let client = Client::new(line, "default");
+        let client = self.lab.client(&self.wire);
         let (platform, clock) = (self.platform.clone(), self.clock.clone());
         let metrics = self.metrics.clone();
         self.engines.push(tokio::spawn(async move {

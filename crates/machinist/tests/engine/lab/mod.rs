@@ -12,12 +12,13 @@ pub(crate) use declared::Declared;
 pub(crate) use dice::Dice;
 pub(crate) use life::{FIRST_TOKEN, Life};
 pub(crate) use platform::{Pace, Platform, lookup, simulated};
-pub(crate) use wire::ApiFault;
+pub(crate) use wire::{ApiFault, Wire};
 
 use std::sync::LazyLock;
 
+use kube::Client;
 use machinist_api::vitistack::GROUP;
-use machinist_apiserver::{ApiServer, Options, Store};
+use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_store::Options as StoreOptions;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -25,6 +26,17 @@ use tokio::runtime::Runtime;
 /// One API server; lives are led on it one after the other.
 pub(crate) struct Lab {
     server: ApiServer,
+}
+
+impl Lab {
+    /// A client whose way to the server may fail.
+    pub(crate) fn client(&self, wire: &Wire) -> Client {
+        let line = wire::Line {
+            server: self.server.service(Identity::admin()),
+            wire: wire.clone(),
+        };
+        Client::new(line, "default")
+    }
 }
 
 /// The kinds that the engine works on; the others would only make each server's start dearer.
