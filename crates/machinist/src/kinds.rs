@@ -247,8 +247,7 @@ mod tests {
         assert_eq!(category.len(), 3);
         let unknown = kinds
             .meant("unicorns")
-            .err()
-            .expect("no such kind")
+            .expect_err("no such kind")
             .to_string();
         assert!(unknown.contains("unicorns"), "{unknown}");
     }
