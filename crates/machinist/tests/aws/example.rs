@@ -1,5 +1,6 @@
 //! The documented example, as it is printed, but for three things that it leaves open: where EC2
-//! is, which image is Ubuntu, and the Secret.
+//! is, which image is Ubuntu, and the Secret; and for the documented machine's instance type, which
+//! the documented provider does not offer.
 
 use std::fs;
 
@@ -11,7 +12,6 @@ use kube::{
 use serde_json::json;
 
 use crate::{
-    cloud::IMAGE,
     platform::{Platform, moto},
     support::{Sandbox, kube as real, peers, scene::Scene, wait_for},
 };
@@ -27,14 +27,7 @@ fn the_documented_example_runs_and_leaves_nothing() {
         let path = peers::tree().join("crates/api/tests/manifests").join(name);
         fs::read_to_string(path).unwrap()
     };
-    let provider = documented("provider-a-aws.yaml")
-        .replace("ec2.us-west-2.amazonaws.com", &platform.proxy.endpoint())
-        .replace(
-            "  capabilities:\n",
-            &format!(
-                "  capabilities:\n    availableImages:\n    - {{name: ubuntu-22.04, id: {IMAGE}, version: '22.04'}}\n"
-            ),
-        );
+    let provider = platform.documented_provider();
     let secret = json!({
         "apiVersion": "v1", "kind": "Secret",
         "metadata": {"name": "aws-credentials", "namespace": "default"},

@@ -6,7 +6,7 @@ use machinist_core::provider::Credentials;
 use machinist_providers::aws::wire::{Client, Element, Keys, Query};
 
 use crate::{
-    cloud::{Moto, Options, Proxy, REGION},
+    cloud::{IMAGE, Moto, Options, Proxy, REGION},
     support::peers,
 };
 
@@ -48,6 +48,22 @@ impl Platform {
             direct: Client::new(&endpoint, REGION, keys).unwrap(),
             moto,
         }
+    }
+
+    /// The documented provider, here, with an image and the documented machine's instance type
+    /// among what it offers.
+    pub(crate) fn documented_provider(&self) -> String {
+        let path = peers::tree().join("crates/api/tests/manifests/provider-a-aws.yaml");
+        let image = format!(
+            "  capabilities:\n    availableImages:\n    - {{name: ubuntu-22.04, id: {IMAGE}, version: '22.04'}}\n"
+        );
+        let printed = std::fs::read_to_string(path).unwrap();
+        let here = printed.replace("ec2.us-west-2.amazonaws.com", &self.proxy.endpoint());
+        let with_image = here.replace("  capabilities:\n", &image);
+        with_image.replace(
+            "      - t3.micro\n",
+            "      - t3.micro\n      - t3.medium\n",
+        )
     }
 
     /// The instances that carry a machine's UID and are not gone.

@@ -6,7 +6,7 @@ use std::{fs, time::Duration};
 use serde_json::json;
 
 use crate::{
-    cloud::{Fault, IMAGE},
+    cloud::Fault,
     platform::{Platform, moto},
     support::{
         Kubectl, Sandbox,
@@ -63,14 +63,7 @@ fn a_replica_that_is_killed_in_the_midst_of_a_create_leaves_one_machine_to_the_o
         "stringData": platform.moto.keys(),
     });
     kubectl.feed_ok("apply", &secret.to_string());
-    let provider = documented("provider-a-aws.yaml")
-        .replace("ec2.us-west-2.amazonaws.com", &platform.proxy.endpoint())
-        .replace(
-            "  capabilities:\n",
-            &format!(
-                "  capabilities:\n    availableImages:\n    - {{name: ubuntu-22.04, id: {IMAGE}, version: '22.04'}}\n"
-            ),
-        );
+    let provider = platform.documented_provider();
     kubectl.feed_ok("apply", &provider);
     kubectl.feed_ok("apply", &documented("machine-a-aws.yaml"));
     let machine = kubectl.get("machines.vitistack.io web-aws");
