@@ -95,7 +95,8 @@ impl Election {
     }
 
     /// Renews until the lease is lost: until another holds it, or it could not be renewed for two
-    /// thirds of its duration. The last third is for ending the work before another begins.
+    /// thirds of its duration. The last third is for passes to end; one that takes longer meets
+    /// another engine's, which does no harm.
     async fn keep(&self) {
         let mut renewed = Instant::now();
         loop {
