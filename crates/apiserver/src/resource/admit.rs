@@ -169,19 +169,25 @@ pub(super) fn shape(
     object: &mut Value,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
-    let warnings = prune(kind, object, options)?;
+    let mut unknown = metadata::prune(object);
+    let is_settled = !kind.builtin && kind.validator().settle(object);
+    if !is_settled {
+        unknown.extend(prune_spec(kind, object));
+    }
+    let warnings = heeded(kind, complaints(&unknown, options), options)?;
     metadata::drop_empty(object);
-    schema::default(kind.schema(), object);
+    if !is_settled {
+        schema::default(kind.schema(), object);
+    }
     Ok(warnings)
 }
 
-/// Drops what the schema does not know; gives the warnings, or in strict mode the refusal.
-pub(super) fn prune(
+/// Complaints as the client wants them: as warnings, as the refusal, or not at all.
+fn heeded(
     kind: &Kind,
-    object: &mut Value,
+    complaints: Vec<String>,
     options: &WriteOptions,
 ) -> Result<Vec<String>, ApiError> {
-    let complaints = complaints(kind, object, options);
     match options.validation {
         FieldValidation::Ignore => Ok(Vec::new()),
         FieldValidation::Warn => Ok(complaints),
@@ -196,7 +202,8 @@ pub(super) fn strict_complaint(
     object: &Value,
     options: &WriteOptions,
 ) -> Option<String> {
-    let complaints = complaints(kind, &mut object.clone(), options);
+    let unknown = prune_all(kind, &mut object.clone());
+    let complaints = complaints(&unknown, options);
     (!complaints.is_empty()).then(|| strict(&complaints))
 }
 
@@ -212,20 +219,27 @@ fn strict(complaints: &[String]) -> String {
     format!("strict decoding error: {}", complaints.join(", "))
 }
 
-/// Drops what is unknown, and names it after what is there more than once.
-fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<String> {
-    let mut complaints = options.complaints.clone();
+/// Drops what is unknown, and gives its paths.
+fn prune_all(kind: &Kind, object: &mut Value) -> Vec<String> {
     let mut unknown = metadata::prune(object);
-    let mut of_schema = schema::prune(kind.schema(), object);
-    of_schema.extend(embedded::prune(kind, object));
-    of_schema.sort();
-    unknown.extend(of_schema);
-    complaints.extend(
-        unknown
-            .iter()
-            .map(|path| format!("unknown field \"{path}\"")),
-    );
-    complaints
+    unknown.extend(prune_spec(kind, object));
+    unknown
+}
+
+/// The same apart from the metadata of the object itself.
+fn prune_spec(kind: &Kind, object: &mut Value) -> Vec<String> {
+    let mut unknown = schema::prune(kind.schema(), object);
+    unknown.extend(embedded::prune(kind, object));
+    unknown.sort();
+    unknown
+}
+
+/// What is said of unknown fields, after what is there more than once.
+fn complaints(unknown: &[String], options: &WriteOptions) -> Vec<String> {
+    let unknown = unknown
+        .iter()
+        .map(|path| format!("unknown field \"{path}\""));
+    options.complaints.iter().cloned().chain(unknown).collect()
 }
 
 /// Puts the managed fields of `before` back when webhooks made nonsense of them.
