@@ -28,6 +28,7 @@ mod looking;
 mod metered;
 mod metrics;
 mod notices;
+mod phases;
 mod placing;
 pub mod quota;
 mod readiness;
