@@ -67,10 +67,10 @@ impl Courteous {
                 tokio::time::sleep_until(turn).await;
                 Ok(())
             }
-            Err(wait) => Err(ProviderError::Throttled {
-                reason: "as many calls as the provider allows wait for their turn".to_owned(),
-                retry_after: Some(wait),
-            }),
+            Err(wait) => Err(ProviderError::throttled(
+                "as many calls as the provider allows wait for their turn",
+                Some(wait),
+            )),
         }
     }
 

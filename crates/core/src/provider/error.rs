@@ -107,6 +107,14 @@ impl ProviderError {
         }
     }
 
+    /// A call that was turned away, until then if the platform said so.
+    pub fn throttled(reason: impl Into<String>, retry_after: Option<Duration>) -> ProviderError {
+        ProviderError::Throttled {
+            reason: reason.into(),
+            retry_after,
+        }
+    }
+
     /// The same for another who waited for the same call. The cause of a call whose effect is
     /// unknown is kept as its text.
     pub fn share(&self) -> ProviderError {

@@ -92,22 +92,16 @@ fn lost() -> ProviderError {
 }
 
 fn throttled() -> ProviderError {
-    ProviderError::Throttled {
-        reason: "too many".into(),
-        retry_after: Some(Duration::from_secs(3)),
-    }
+    ProviderError::throttled("too many", Some(Duration::from_secs(3)))
 }
 
 fn for_an_hour() -> ProviderError {
-    ProviderError::Throttled {
-        reason: "too many".into(),
-        retry_after: Some(Duration::from_secs(3600)),
-    }
+    ProviderError::throttled("too many", Some(Duration::from_secs(3600)))
 }
 
 fn refused() -> ProviderError {
     ProviderError::Credentials {
-        reason: "no".into(),
+        reason: String::from("no"),
     }
 }
 
