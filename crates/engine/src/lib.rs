@@ -21,6 +21,7 @@ mod clock;
 mod connections;
 mod context;
 mod controllers;
+mod courteous;
 mod election;
 mod error;
 mod events;
@@ -36,6 +37,7 @@ mod sweep;
 mod tally;
 #[cfg(test)]
 mod testing;
+mod track;
 mod written;
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
