@@ -2,15 +2,16 @@
 //! lost for good.
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use machinist_core::quota::{Claim, Excess, Existing, Ledger, Limits, Thing};
+use machinist_core::quota::{Census, Claim, Excess, Existing, Ledger, Limits, Thing};
 use proptest::prelude::*;
 
 fn machine(name: &str, storage: u64, before: Option<u64>) -> Claim {
     Claim {
         thing: Thing::Machine,
         name: name.into(),
+        uid: None,
         new: before.is_none(),
         storage,
         before: before.unwrap_or_default(),
@@ -22,9 +23,17 @@ fn existing(name: &str, storage: u64) -> Existing {
     Existing {
         thing: Thing::Machine,
         name: name.into(),
+        uid: None,
         storage,
         provider: Some("infra/p".into()),
     }
+}
+
+/// Counts at one moment.
+fn count(ledger: &mut Ledger, existing: &[Existing], seen: &[&str], now: i64) {
+    let mut census = ledger.begin(|uid| seen.contains(&uid));
+    census.existing = existing.to_vec();
+    assert!(ledger.count(&census, now), "no other was put in");
 }
 
 #[test]
@@ -87,7 +96,7 @@ fn a_quota_below_use_lets_what_is_there_be_and_shrink() {
         ..Limits::default()
     };
     let mut ledger = Ledger::default();
-    ledger.count(&[existing("a", 4), existing("b", 4)], 0);
+    count(&mut ledger, &[existing("a", 4), existing("b", 4)], &[], 0);
     assert_eq!(
         ledger.promise(&machine("a", 4, Some(4)), &limits, 0),
         Ok(())
@@ -112,20 +121,63 @@ fn a_promise_that_came_to_nothing_is_given_back() {
     };
     let mut ledger = Ledger::default();
     assert_eq!(ledger.promise(&machine("a", 0, None), &limits, 0), Ok(()));
-    ledger.count([], 119);
+    count(&mut ledger, &[], &[], 119);
     assert!(
         ledger
             .promise(&machine("b", 0, None), &limits, 119)
             .is_err()
     );
-    ledger.count([], 120);
+    count(&mut ledger, &[], &[], 120);
     assert_eq!(ledger.promise(&machine("b", 0, None), &limits, 120), Ok(()));
+}
+
+#[test]
+fn what_was_made_and_removed_between_two_counts_gives_its_place_back() {
+    let limits = Limits {
+        machines: Some(1),
+        ..Limits::default()
+    };
+    let with = |name: &str, uid: &str| Claim {
+        uid: Some(uid.into()),
+        ..machine(name, 1, None)
+    };
+    let mut ledger = Ledger::default();
+    assert_eq!(ledger.promise(&with("a", "u1"), &limits, 0), Ok(()));
+    count(&mut ledger, &[], &[], 0);
+    assert!(ledger.promise(&with("b", "u2"), &limits, 0).is_err());
+    count(&mut ledger, &[], &["u1"], 0);
+    assert_eq!(ledger.promise(&with("b", "u2"), &limits, 0), Ok(()));
+
+    // Of two that would make the same object, the other may come when the first has gone.
+    let mut ledger = Ledger::default();
+    assert_eq!(ledger.promise(&with("a", "u1"), &limits, 0), Ok(()));
+    assert_eq!(ledger.promise(&with("a", "u2"), &limits, 0), Ok(()));
+    count(&mut ledger, &[], &["u1"], 0);
+    assert!(ledger.promise(&with("b", "u3"), &limits, 0).is_err());
+
+    // What is there has not gone: it may still grow.
+    let limits = Limits {
+        storage: Some(4),
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::default();
+    let grown = Claim {
+        new: false,
+        storage: 3,
+        before: 1,
+        ..with("a", "u1")
+    };
+    count(&mut ledger, &[existing("a", 1)], &[], 0);
+    assert_eq!(ledger.promise(&grown, &limits, 0), Ok(()));
+    count(&mut ledger, &[existing("a", 1)], &["u1"], 0);
+    assert!(ledger.judge(&machine("b", 2, None), &limits).is_err());
+    assert_eq!(ledger.judge(&machine("b", 1, None), &limits), Ok(()));
 }
 
 #[test]
 fn a_ledger_is_kept_as_text() {
     let mut ledger = Ledger::default();
-    ledger.count(&[existing("a", 4)], 0);
+    count(&mut ledger, &[existing("a", 4)], &[], 0);
     let grown = machine("a", 6, Some(4));
     ledger
         .promise(&grown, &Limits::default(), 7)
@@ -145,6 +197,8 @@ enum Event {
     Fail(u8),
     /// An object is removed.
     Delete(u8),
+    /// The watch catches up.
+    Watch,
     /// A count is begun, or the one that was begun is put in.
     Count,
 }
@@ -155,46 +209,101 @@ fn events() -> impl Strategy<Value = Event> {
         3 => (0_u8..6).prop_map(Event::Land),
         1 => (0_u8..6).prop_map(Event::Fail),
         1 => (0_u8..6).prop_map(Event::Delete),
+        1 => Just(Event::Watch),
         2 => Just(Event::Count),
     ]
+}
+
+/// An API server with a ledger before it.
+#[derive(Default)]
+struct World {
+    ledger: Ledger,
+    objects: BTreeMap<u8, (String, u64)>,
+    under_way: BTreeMap<u8, (String, u64)>,
+    /// All that ever was there, and what of it the watch has shown.
+    made: HashSet<String>,
+    watched: HashSet<String>,
+    counting: Option<Census>,
+    failed: bool,
+    asked: usize,
+}
+
+impl World {
+    fn list(&self) -> Vec<Existing> {
+        let one = |(name, (uid, size)): (&u8, &(String, u64))| Existing {
+            uid: Some(uid.clone()),
+            ..existing(&name.to_string(), *size)
+        };
+        self.objects.iter().map(one).collect()
+    }
+
+    fn happen(&mut self, event: Event, limits: &Limits) {
+        match event {
+            // One write for one name at a time, as an API server does it for one object.
+            Event::Ask(name, size) if !self.under_way.contains_key(&name) => {
+                let there = self.objects.get(&name).cloned();
+                self.asked += 1;
+                let asked = self.asked;
+                let uid = there
+                    .as_ref()
+                    .map_or_else(|| format!("u{asked}"), |(uid, _)| uid.clone());
+                let claim = Claim {
+                    uid: Some(uid.clone()),
+                    ..machine(&name.to_string(), size, there.map(|(_, size)| size))
+                };
+                if self.ledger.promise(&claim, limits, 0).is_ok() {
+                    self.under_way.insert(name, (uid, size));
+                }
+            }
+            Event::Ask(..) => {}
+            Event::Land(name) => {
+                if let Some((uid, size)) = self.under_way.remove(&name) {
+                    self.made.insert(uid.clone());
+                    self.objects.insert(name, (uid, size));
+                }
+            }
+            Event::Fail(name) => self.failed |= self.under_way.remove(&name).is_some(),
+            Event::Delete(name) if !self.under_way.contains_key(&name) => {
+                self.objects.remove(&name);
+            }
+            Event::Delete(_) => {}
+            Event::Watch => self.watched.clone_from(&self.made),
+            Event::Count => match self.counting.take() {
+                Some(census) => assert!(self.ledger.count(&census, 0), "no other was put in"),
+                None => {
+                    let mut census = self.ledger.begin(|uid| self.watched.contains(uid));
+                    census.existing = self.list();
+                    self.counting = Some(census);
+                }
+            },
+        }
+    }
 }
 
 proptest! {
     #[test]
     fn no_limit_is_ever_exceeded(events in prop::collection::vec(events(), 0..80)) {
         let limits = Limits { machines: Some(3), storage: Some(6), ..Limits::default() };
-        let mut ledger = Ledger::default();
-        let mut world: BTreeMap<u8, u64> = BTreeMap::new();
-        let mut under_way: BTreeMap<u8, u64> = BTreeMap::new();
-        let mut counting: Option<Vec<Existing>> = None;
+        let mut world = World::default();
         for event in events {
-            match event {
-                // One write for one name at a time, as an API server does it for one object.
-                Event::Ask(name, size) if !under_way.contains_key(&name) => {
-                    let claim = machine(&name.to_string(), size, world.get(&name).copied());
-                    if ledger.promise(&claim, &limits, 0).is_ok() {
-                        under_way.insert(name, size);
-                    }
-                }
-                Event::Ask(..) => {}
-                Event::Land(name) => {
-                    if let Some(size) = under_way.remove(&name) {
-                        world.insert(name, size);
-                    }
-                }
-                Event::Fail(name) => { under_way.remove(&name); }
-                Event::Delete(name) if !under_way.contains_key(&name) => { world.remove(&name); }
-                Event::Delete(_) => {}
-                Event::Count => match counting.take() {
-                    Some(seen) => ledger.count(&seen, 0),
-                    None => {
-                        let seen = world.iter().map(|(name, size)| existing(&name.to_string(), *size));
-                        counting = Some(seen.collect());
-                    }
-                },
-            }
-            prop_assert!(world.len() <= 3, "{world:?}");
-            prop_assert!(world.values().sum::<u64>() <= 6, "{world:?}");
+            world.happen(event, &limits);
+            let objects = &world.objects;
+            prop_assert!(objects.len() <= 3, "{objects:?}");
+            prop_assert!(objects.values().map(|(_, size)| size).sum::<u64>() <= 6, "{objects:?}");
         }
+        if world.failed {
+            return Ok(());
+        }
+        // Where no write failed, what is free can be had once all has landed and was seen.
+        for name in 0..6 {
+            world.happen(Event::Land(name), &limits);
+        }
+        world.counting = None;
+        for event in [Event::Watch, Event::Count, Event::Count] {
+            world.happen(event, &limits);
+        }
+        let one_more = machine("more", 0, None);
+        let is_free = world.objects.len() < 3;
+        prop_assert_eq!(world.ledger.judge(&one_more, &limits).is_ok(), is_free);
     }
 }

@@ -2,11 +2,13 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use machinist_core::{machine::Trouble, provider::Provider};
 use tokio::task::AbortHandle;
+
+use crate::track::Track;
 
 /// Namespace and name of a MachineProvider.
 pub(crate) type ProviderName = (String, String);
@@ -48,6 +50,7 @@ pub(crate) type Attempt = Result<Connection, Trouble>;
 #[derive(Default)]
 pub(crate) struct Connections {
     by_name: RwLock<HashMap<ProviderName, Attempt>>,
+    tracks: Mutex<HashMap<ProviderName, Arc<Track>>>,
 }
 
 impl Connections {
@@ -72,5 +75,15 @@ impl Connections {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(name);
+        self.tracks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
+    }
+
+    /// What is remembered of the calls to a provider.
+    pub(crate) fn track(&self, name: &ProviderName) -> Arc<Track> {
+        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        tracks.entry(name.clone()).or_default().clone()
     }
 }

@@ -1,12 +1,8 @@
-//! A decorator around any provider: every call is measured and has a limit.
+//! A decorator around any provider: every call is measured, remembered and has a limit.
 //!
 //! A call that runs into its limit may still take effect, so the answer is "unknown".
 
-use std::{
-    future::Future,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -15,9 +11,13 @@ use machinist_core::{
     provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
 };
 
-use crate::Metrics;
+use tokio::time::Instant;
 
-/// Creating may have to fetch an image first.
+use crate::{Metrics, track::Track};
+
+/// The limit of a call, unless the provider declares one.
+const CALL_LIMIT: Duration = Duration::from_secs(60);
+/// Making a machine may take many steps at the platform, or have to fetch an image first.
 const CREATE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// A provider whose calls are measured and limited.
@@ -26,6 +26,8 @@ pub(crate) struct Metered {
     name: String,
     metrics: Metrics,
     limit: Duration,
+    create_limit: Duration,
+    track: Arc<Track>,
 }
 
 impl Metered {
@@ -33,13 +35,18 @@ impl Metered {
         inner: Arc<dyn Provider>,
         name: String,
         metrics: Metrics,
-        limit: Duration,
+        limit: Option<Duration>,
+        track: Arc<Track>,
     ) -> Metered {
+        // What is declared is the limit of a request, and no download is one.
+        let of_create = limit.filter(|_| !inner.capabilities().fetches_images);
         Metered {
             inner,
             name,
             metrics,
-            limit,
+            limit: limit.unwrap_or(CALL_LIMIT),
+            create_limit: of_create.unwrap_or(CREATE_LIMIT),
+            track,
         }
     }
 
@@ -53,15 +60,21 @@ impl Metered {
         let outcome = match tokio::time::timeout(limit, work).await {
             Ok(outcome) => outcome,
             Err(late) => Err(ProviderError::transport(
-                format!("no answer to {call} within {} s", limit.as_secs()),
+                format!("no answer to {call} within {limit:?}"),
                 late,
             )),
         };
+        let took = began.elapsed();
+        let is_look = matches!(call, "probe" | "find" | "get" | "list");
+        let ill = outcome.as_ref().is_err_and(ProviderError::is_ill);
+        self.track.record(ill, is_look.then_some(took));
+        if call == "probe" {
+            self.track.probed(took);
+        }
         let result = outcome
             .as_ref()
             .map_or_else(ProviderError::reason, |_| "ok");
-        self.metrics
-            .called(&self.name, call, result, began.elapsed());
+        self.metrics.called(&self.name, call, result, took);
         outcome
     }
 }
@@ -91,7 +104,7 @@ impl Provider for Metered {
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {
-        self.measure("create", CREATE_LIMIT, self.inner.create(key, want))
+        self.measure("create", self.create_limit, self.inner.create(key, want))
             .await
     }
 

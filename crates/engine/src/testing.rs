@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use machinist_api::vitistack::Machine;
-use machinist_core::machine::{Facts, MachineId, MachineKey, PowerState};
+use machinist_core::{
+    dialect::vitistack::lower,
+    machine::{Facts, MachineId, MachineKey, PowerState, Want},
+};
 use serde_json::json;
 
 /// A machine of this number, as its platform shows it.
@@ -44,4 +47,15 @@ pub(crate) fn machine(number: u64) -> Machine {
         "spec": {},
     }))
     .unwrap()
+}
+
+/// What it should be on a provider that says nothing.
+pub(crate) fn want() -> Want {
+    let provider = json!({
+        "apiVersion": "vitistack.io/v1alpha1",
+        "kind": "MachineProvider",
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": {"type": "sim"},
+    });
+    lower(&machine(1), &serde_json::from_value(provider).unwrap()).unwrap()
 }

@@ -254,8 +254,10 @@ fn points_at_provider(reason: &str) -> bool {
         "NoProviderFits",
         "ProviderUnreachable",
         "CredentialsRefused",
+        "CredentialsExpired",
         "NotSeen",
         "ProviderBusy",
+        "Throttled",
         "NoCapacity",
     ];
     by_provider.contains(&reason)

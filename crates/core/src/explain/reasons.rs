@@ -248,6 +248,15 @@ pub(super) static ALL: &[Reason] = &[
         ],
     ),
     row(
+        "Throttled",
+        Other,
+        "its turn: the platform wants fewer calls, or the provider is declared to get no more",
+        &[
+            "Wait: it is tried again when the platform said, or after at most a minute.",
+            "If it stays so, look at spec.config.rateLimiting of the provider, or raise the quota of calls at the platform.",
+        ],
+    ),
+    row(
         "NoCapacity",
         Other,
         "room at the platform: processors, memory, disk or a quota",
@@ -274,6 +283,12 @@ pub(super) static ALL: &[Reason] = &[
         "CredentialsRefused",
         Person,
         "credentials that the platform accepts",
+        CREDENTIALS,
+    ),
+    row(
+        "CredentialsExpired",
+        Person,
+        "credentials that have not expired",
         CREDENTIALS,
     ),
     row(

@@ -19,6 +19,8 @@ pub struct Capabilities {
     pub lookup: Lookup,
     /// What can be changed about a machine that exists.
     pub changes: Changes,
+    /// Fetches images itself, so that making a machine may take as long as a download.
+    pub fetches_images: bool,
     /// The unit in bytes that sizes of disks are rounded up to; zero does not round.
     pub disk_unit: u64,
 }
@@ -41,6 +43,7 @@ impl Capabilities {
                     grow_disk,
                     nics,
                 },
+            fetches_images: _,
             disk_unit: _,
         } = *self;
         let ever = |when| when != When::Never;
@@ -90,6 +93,7 @@ impl Capabilities {
                 grow_disk: when("growDisk", "liveGrowDisk"),
                 nics: when("attachInterface", "liveAttachInterface"),
             },
+            fetches_images: false,
             disk_unit: 0,
         }
     }

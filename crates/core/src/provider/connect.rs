@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{Provider, ProviderResult};
+use super::{Courtesy, Provider, ProviderResult};
 
 /// A declared provider with its references resolved; what a driver is built from.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct ProviderSpec {
     pub endpoint: Option<String>,
     /// How long a call may take; `None` takes the engine's own limit.
     pub timeout: Option<Duration>,
+    /// How gently it is treated.
+    pub courtesy: Courtesy,
     /// Image references by the names that machines may use.
     pub images: BTreeMap<String, String>,
     /// Settings that only the platform understands.

@@ -23,6 +23,14 @@ pub enum ProviderError {
         /// When to look again, when the platform said so.
         retry_after: Option<Duration>,
     },
+    /// The platform wants fewer calls, and turned this one away: no answer was lost.
+    #[error("throttled: {reason}")]
+    Throttled {
+        /// Who asks for fewer calls.
+        reason: String,
+        /// When to come back, when the platform said so.
+        retry_after: Option<Duration>,
+    },
     /// There is no room here now; it may fit elsewhere or later.
     #[error("no capacity: {reason}")]
     NoCapacity {
@@ -42,6 +50,12 @@ pub enum ProviderError {
     /// The credentials were refused or are missing.
     #[error("credentials refused: {reason}")]
     Credentials {
+        /// Which ones, and the way out; never their content.
+        reason: String,
+    },
+    /// The credentials were good once and are no longer.
+    #[error("credentials expired: {reason}")]
+    Expired {
         /// Which ones, and the way out; never their content.
         reason: String,
     },
@@ -93,6 +107,14 @@ impl ProviderError {
         }
     }
 
+    /// A call that was turned away, until then if the platform said so.
+    pub fn throttled(reason: impl Into<String>, retry_after: Option<Duration>) -> ProviderError {
+        ProviderError::Throttled {
+            reason: reason.into(),
+            retry_after,
+        }
+    }
+
     /// The same for another who waited for the same call. The cause of a call whose effect is
     /// unknown is kept as its text.
     pub fn share(&self) -> ProviderError {
@@ -102,6 +124,13 @@ impl ProviderError {
                 reason,
                 retry_after,
             } => ProviderError::Busy {
+                reason: reason.clone(),
+                retry_after: *retry_after,
+            },
+            ProviderError::Throttled {
+                reason,
+                retry_after,
+            } => ProviderError::Throttled {
                 reason: reason.clone(),
                 retry_after: *retry_after,
             },
@@ -118,6 +147,9 @@ impl ProviderError {
                 reason: reason.clone(),
             },
             ProviderError::Credentials { reason } => ProviderError::Credentials {
+                reason: reason.clone(),
+            },
+            ProviderError::Expired { reason } => ProviderError::Expired {
                 reason: reason.clone(),
             },
             ProviderError::Unsupported { what } => {
@@ -139,19 +171,36 @@ impl ProviderError {
         }
     }
 
+    /// Whether it says that the platform is not well, or not for us; any other error is a good answer.
+    pub fn is_ill(&self) -> bool {
+        match self {
+            ProviderError::Transport { .. }
+            | ProviderError::Throttled { .. }
+            | ProviderError::Credentials { .. }
+            | ProviderError::Expired { .. } => true,
+            ProviderError::NotFound { .. }
+            | ProviderError::Busy { .. }
+            | ProviderError::NoCapacity { .. }
+            | ProviderError::Rejected { .. }
+            | ProviderError::Unsupported { .. }
+            | ProviderError::NotOwned { .. } => false,
+        }
+    }
+
     /// When to try again after this error.
     pub fn retry(&self) -> RetryPolicy {
         match self {
             ProviderError::NotFound { .. }
             | ProviderError::NoCapacity { .. }
             | ProviderError::Transport { .. } => RetryPolicy::After(None),
-            ProviderError::Busy { retry_after, .. } => RetryPolicy::After(*retry_after),
+            ProviderError::Busy { retry_after, .. }
+            | ProviderError::Throttled { retry_after, .. } => RetryPolicy::After(*retry_after),
             ProviderError::Rejected { .. } | ProviderError::Unsupported { .. } => {
                 RetryPolicy::OnChange
             }
-            ProviderError::Credentials { .. } | ProviderError::NotOwned { .. } => {
-                RetryPolicy::OnHelp
-            }
+            ProviderError::Credentials { .. }
+            | ProviderError::Expired { .. }
+            | ProviderError::NotOwned { .. } => RetryPolicy::OnHelp,
         }
     }
 
@@ -160,9 +209,11 @@ impl ProviderError {
         match self {
             ProviderError::NotFound { .. } => "NotFound",
             ProviderError::Busy { .. } => "ProviderBusy",
+            ProviderError::Throttled { .. } => "Throttled",
             ProviderError::NoCapacity { .. } => "NoCapacity",
             ProviderError::Rejected { .. } => "Rejected",
             ProviderError::Credentials { .. } => "CredentialsRefused",
+            ProviderError::Expired { .. } => "CredentialsExpired",
             ProviderError::Unsupported { .. } => "Unsupported",
             ProviderError::NotOwned { .. } => "NotOwned",
             ProviderError::Transport { .. } => "ProviderUnreachable",

@@ -10,7 +10,9 @@
 
 mod capability;
 mod connect;
+mod courtesy;
 mod error;
+mod window;
 
 use std::time::Duration;
 
@@ -22,7 +24,9 @@ use crate::machine::{Facts, MachineId, MachineKey, Want};
 pub use crate::machine::{Change, Size};
 pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
+pub use courtesy::{Courtesy, Rate};
 pub use error::{ProviderError, RetryPolicy};
+pub use window::{Lately, Window};
 
 /// The outcome of a provider call.
 pub type ProviderResult<T> = Result<T, ProviderError>;

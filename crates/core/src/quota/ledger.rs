@@ -6,8 +6,12 @@
 //! (by compare and swap, or by being one process) never give the same place twice. A count takes
 //! time; it may be put in if no other was put in since it was begun, because only a count takes
 //! promises out.
+//!
+//! An object may be made and removed between two counts, and another may follow under its name. So
+//! a promise keeps the identity that the API server gave the object of each write: one that was
+//! seen before a count was begun and is not in it has gone, and one that was never seen may come.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +20,10 @@ use super::{Excess, Limits};
 /// How long a promise counts without its object, in seconds: twice as long as any API server works
 /// on a request.
 const PATIENCE: i64 = 120;
+/// How many writes that would make the same object are told apart.
+const RIVALS: usize = 16;
+/// Stands for writes whose objects' identities are not known.
+const UNKNOWN: &str = "";
 
 /// What takes a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,6 +43,8 @@ pub struct Claim {
     pub thing: Thing,
     /// Its name.
     pub name: String,
+    /// Its identity, which no other object of its name ever has.
+    pub uid: Option<String>,
     /// Whether the write makes it.
     pub new: bool,
     /// Its storage after the write, in bytes.
@@ -52,10 +62,22 @@ pub struct Existing {
     pub thing: Thing,
     /// Its name.
     pub name: String,
+    /// Its identity.
+    pub uid: Option<String>,
     /// Its storage, in bytes.
     pub storage: u64,
     /// The provider that it is on, or names.
     pub provider: Option<String>,
+}
+
+/// A count, from when it was begun until it is put in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Census {
+    /// What exists; read after the census was begun.
+    pub existing: Vec<Existing>,
+    round: u64,
+    serial: u64,
+    landed: HashSet<String>,
 }
 
 /// What was counted, and what was promised since.
@@ -65,6 +87,9 @@ pub struct Ledger {
     /// How often it was counted anew.
     #[serde(default)]
     round: u64,
+    /// The number of the last promise.
+    #[serde(default)]
+    serial: u64,
     machines: u64,
     networks: u64,
     storage: u64,
@@ -88,7 +113,16 @@ struct Sums {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Promise {
     thing: Thing,
+    #[serde(default)]
+    serial: u64,
+    /// Whether it takes a place that was not counted.
     new: bool,
+    /// The writes that would make it and were not seen to, by the identities of their objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    makes: Vec<String>,
+    /// The object that is to grow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grows: Option<String>,
     /// Storage after the write.
     storage: u64,
     /// What it adds to the counted storage.
@@ -114,15 +148,33 @@ impl Ledger {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What exists. Promises are kept until they are seen there, or too old.
-    pub fn count<'a>(&mut self, existing: impl IntoIterator<Item = &'a Existing>, now: i64) {
+    /// Begins a count. `was_seen` says of an identity whether its object was ever there.
+    pub fn begin(&self, was_seen: impl Fn(&str) -> bool) -> Census {
+        let promised = self.promised.values();
+        let promised = promised.flat_map(|promise| promise.makes.iter().chain(&promise.grows));
+        Census {
+            existing: Vec::new(),
+            round: self.round,
+            serial: self.serial,
+            landed: promised.filter(|uid| was_seen(uid)).cloned().collect(),
+        }
+    }
+
+    /// Puts a count in, and says whether it could: not if another was put in since it was begun.
+    /// Promises are kept until they are seen there, or known to be over, or too old.
+    pub fn count(&mut self, census: &Census, now: i64) -> bool {
+        if census.round != self.round {
+            return false;
+        }
         let mut promised = std::mem::take(&mut self.promised);
         promised.retain(|_, promise| now.saturating_sub(promise.since) < PATIENCE);
         *self = Ledger {
             round: self.round + 1,
+            serial: self.serial,
             ..Ledger::default()
         };
-        for one in existing {
+        let mut seen: HashSet<String> = HashSet::new();
+        for one in &census.existing {
             match one.thing {
                 Thing::Machine => {
                     self.machines += 1;
@@ -135,17 +187,19 @@ impl Ledger {
             }
             let key = key(one.thing, &one.name);
             if let Some(promise) = promised.get_mut(&key) {
-                // It is there; what it is to grow by may still come.
-                promise.new = false;
-                promise.more = promise.storage.saturating_sub(one.storage);
-                if promise.more == 0 {
-                    promised.remove(&key);
-                }
+                promise.is_there(one, census);
+                seen.insert(key);
             }
         }
-        for (key, promise) in promised {
-            self.enter(key, promise);
+        for (key, mut promise) in promised {
+            if !seen.contains(&key) {
+                promise.is_absent(census);
+            }
+            if promise.new || promise.more > 0 || !promise.makes.is_empty() {
+                self.enter(key, promise);
+            }
         }
+        true
     }
 
     /// Promises a place, or says what would be exceeded.
@@ -156,11 +210,27 @@ impl Ledger {
         self.judge(claim, limits)?;
         let key = key(claim.thing, &claim.name);
         let earlier = self.leave(&key);
+        let mut makes = earlier.as_ref().map_or_else(Vec::new, |p| p.makes.clone());
+        if claim.new {
+            let uid = claim.uid.as_deref().unwrap_or(UNKNOWN);
+            match makes.len() < RIVALS {
+                true => makes.push(uid.to_owned()),
+                false => makes = vec![UNKNOWN.to_owned()],
+            }
+        }
+        let grows = match claim.new {
+            true => earlier.as_ref().and_then(|p| p.grows.clone()),
+            false => claim.uid.clone(),
+        };
         let (was_new, had, more) = earlier.map_or((false, 0, 0), |p| (p.new, p.storage, p.more));
         let growth = claim.storage.saturating_sub(claim.before);
+        self.serial += 1;
         let promise = Promise {
             thing: claim.thing,
+            serial: self.serial,
             new: claim.new || was_new,
+            makes,
+            grows,
             storage: claim.storage.max(had),
             more: match claim.new {
                 // Of two that make the same object, one fails.
@@ -171,7 +241,7 @@ impl Ledger {
             provider: claim.provider.clone(),
             since: now,
         };
-        if promise.new || promise.more > 0 {
+        if promise.new || promise.more > 0 || !promise.makes.is_empty() {
             self.enter(key, promise);
         }
         Ok(())
@@ -258,11 +328,6 @@ impl Ledger {
         Some(promise)
     }
 
-    /// How often it was counted: a count that was begun in one round is of no use in another.
-    pub fn round(&self) -> u64 {
-        self.round
-    }
-
     /// How many promises are open.
     pub fn open(&self) -> usize {
         self.promised.len()
@@ -271,6 +336,39 @@ impl Ledger {
     /// How many machines were counted.
     pub fn machines(&self) -> u64 {
         self.machines
+    }
+}
+
+impl Promise {
+    /// A count shows an object of its name. It has its place; what it is to grow by may still
+    /// come, and so may another that takes its place when it goes.
+    fn is_there(&mut self, one: &Existing, census: &Census) {
+        self.makes.retain(|uid| {
+            let is_this = uid == UNKNOWN || one.uid.as_ref() == Some(uid);
+            !is_this && !census.landed.contains(uid)
+        });
+        self.new = false;
+        let missing = self.storage.saturating_sub(one.storage);
+        // What was promised after the count was begun may start from less than it shows.
+        self.more = match self.serial > census.serial {
+            true => self.more.max(missing),
+            false => missing,
+        };
+    }
+
+    /// A count shows none.
+    fn is_absent(&mut self, census: &Census) {
+        let has_landed = |uid: &String| census.landed.contains(uid);
+        self.makes.retain(|uid| !has_landed(uid));
+        if self.makes.is_empty() {
+            self.new = false;
+            if self.grows.as_ref().is_none_or(has_landed) {
+                self.more = 0;
+            }
+        } else {
+            self.new = true;
+            self.more = self.storage;
+        }
     }
 }
 

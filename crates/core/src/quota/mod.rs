@@ -7,7 +7,7 @@ mod ledger;
 
 use std::fmt;
 
-pub use ledger::{Claim, Existing, Ledger, Thing};
+pub use ledger::{Census, Claim, Existing, Ledger, Thing};
 
 /// How much a namespace may have; what is not given has no limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

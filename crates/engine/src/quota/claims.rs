@@ -22,6 +22,8 @@ pub(super) fn read(
     let name = request["name"].as_str().filter(|name| !name.is_empty());
     let name = name.or(request["object"]["metadata"]["name"].as_str());
     let name = name.ok_or(GateError::Incomplete("name"))?.to_owned();
+    let uid = request["object"]["metadata"]["uid"].as_str();
+    let uid = uid.filter(|uid| !uid.is_empty()).map(str::to_owned);
     match request["kind"]["kind"].as_str() {
         Some("Machine") => {
             let read = |object: &Value| {
@@ -41,6 +43,7 @@ pub(super) fn read(
             Ok(Some(Claim {
                 thing: Thing::Machine,
                 name,
+                uid,
                 new,
                 storage: now.storage,
                 before,
@@ -50,6 +53,7 @@ pub(super) fn read(
         Some("NetworkConfiguration") if new => Ok(Some(Claim {
             thing: Thing::Network,
             name,
+            uid,
             new,
             storage: 0,
             before: 0,

@@ -8,6 +8,7 @@
 
 mod book;
 mod claims;
+mod landed;
 mod stacks;
 mod worker;
 
@@ -48,6 +49,9 @@ pub enum GateError {
     Unknown(String),
 }
 
+/// The namespaces that have quotas; nothing while they are not known.
+pub type Namespaces = Option<BTreeSet<String>>;
+
 /// Judges writes by the quotas of their namespaces. Clones are the same gate.
 #[derive(Clone)]
 pub struct Gate(Arc<Inner>);
@@ -85,7 +89,7 @@ impl Gate {
     }
 
     /// The namespaces that have quotas, as they change; nothing while they are not known.
-    pub fn namespaces(&self) -> watch::Receiver<Option<BTreeSet<String>>> {
+    pub fn namespaces(&self) -> watch::Receiver<Namespaces> {
         self.0.stacks.namespaces()
     }
 

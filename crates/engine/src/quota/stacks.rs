@@ -1,7 +1,7 @@
 //! Which namespaces have quotas, and which providers there are, as they change.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, HashSet},
     pin::pin,
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
@@ -22,12 +22,14 @@ use machinist_core::{
 };
 use tokio::sync::watch;
 
+use super::Namespaces;
+
 /// The view.
 #[derive(Default)]
 pub(super) struct Stacks {
     seen: RwLock<Seen>,
     /// Nothing until they were listed.
-    namespaces: watch::Sender<Option<BTreeSet<String>>>,
+    namespaces: watch::Sender<Namespaces>,
 }
 
 #[derive(Default)]
@@ -46,7 +48,7 @@ impl Stacks {
         self.read().limits.get(namespace).cloned()
     }
 
-    pub(super) fn namespaces(&self) -> watch::Receiver<Option<BTreeSet<String>>> {
+    pub(super) fn namespaces(&self) -> watch::Receiver<Namespaces> {
         self.namespaces.subscribe()
     }
 
@@ -122,8 +124,7 @@ impl Stacks {
             take(&mut seen, event);
             if !listing && seen.is_listed {
                 seen.limits = seen.limits();
-                let namespaces: Option<BTreeSet<String>> =
-                    Some(seen.limits.keys().cloned().collect());
+                let namespaces: Namespaces = Some(seen.limits.keys().cloned().collect());
                 drop(seen);
                 self.namespaces.send_if_modified(|before| {
                     let news = *before != namespaces;

@@ -6,11 +6,11 @@ use kube::{Api, ResourceExt, api::ListParams};
 use machinist_api::vitistack::{Machine, NetworkConfiguration};
 use machinist_core::{
     dialect::vitistack::counted,
-    quota::{Existing, Ledger, Limits, Thing},
+    quota::{Census, Existing, Ledger, Limits, Thing},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::{Asked, GateError, Inner};
+use super::{Asked, GateError, Inner, landed::Landed};
 use crate::error::chain;
 
 /// How many requests are judged at once.
@@ -22,20 +22,34 @@ const TRIES: usize = 50;
 /// How many promises may be open before what exists is counted, beside an eighth of it.
 const OPEN: u64 = 512;
 
-/// A count that was begun in one round of the ledger.
-struct Count {
-    round: u64,
-    existing: Vec<Existing>,
-}
-
 /// Judges requests until there is no gate any more.
 pub(super) async fn work(
     gate: Weak<Inner>,
     namespace: String,
+    queue: mpsc::UnboundedReceiver<Asked>,
+) {
+    let Some(inner) = gate.upgrade() else { return };
+    let landed = Arc::new(Landed::new(inner.clock.clone()));
+    let following = landed.follow(
+        inner.client.clone(),
+        namespace.clone(),
+        inner.stacks.namespaces(),
+    );
+    drop(inner);
+    tokio::select! {
+        () = judge_all(gate, &namespace, queue, &landed) => {}
+        () = following => {}
+    }
+}
+
+async fn judge_all(
+    gate: Weak<Inner>,
+    namespace: &str,
     mut queue: mpsc::UnboundedReceiver<Asked>,
+    landed: &Landed,
 ) {
     let mut batch = Vec::new();
-    let mut counting: Option<JoinHandle<Option<Count>>> = None;
+    let mut counting: Option<JoinHandle<Option<Census>>> = None;
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         let Some(gate) = gate.upgrade() else { return };
         let counted = match &mut counting {
@@ -45,16 +59,16 @@ pub(super) async fn work(
         if counting.as_ref().is_some_and(JoinHandle::is_finished) {
             counting = None;
         }
-        let outcome = gate.judge(&namespace, &batch, counted).await;
+        let outcome = gate.judge(namespace, &batch, counted, landed).await;
         match outcome {
             Ok((verdicts, due)) => {
                 for (asked, verdict) in batch.drain(..).zip(verdicts) {
                     let _ = asked.verdict.send(verdict);
                 }
-                if let Some(round) = due
+                if let Some(due) = due
                     && counting.is_none()
                 {
-                    counting = Some(tokio::spawn(count_later(gate, namespace.clone(), round)));
+                    counting = Some(tokio::spawn(count_later(gate, namespace.to_owned(), due)));
                 }
             }
             Err(error) => {
@@ -69,23 +83,24 @@ pub(super) async fn work(
 }
 
 /// Counts beside the requests, which need not wait for it.
-async fn count_later(gate: Arc<Inner>, namespace: String, round: u64) -> Option<Count> {
-    let existing = gate.existing(&namespace).await.ok()?;
-    Some(Count { round, existing })
+async fn count_later(gate: Arc<Inner>, namespace: String, mut census: Census) -> Option<Census> {
+    census.existing = gate.existing(&namespace).await.ok()?;
+    Some(census)
 }
 
 type Verdicts = Vec<Result<(), GateError>>;
 
 impl Inner {
-    /// Judges a batch, and makes the promises durable before anybody is told; and in which round
-    /// of the ledger a count is due. `later` is a count that was begun some time ago.
+    /// Judges a batch, and makes the promises durable before anybody is told; with the count that
+    /// is due, if one is. `later` is a count that was begun some time ago.
     async fn judge(
         &self,
         namespace: &str,
         batch: &[Asked],
-        later: Option<Count>,
-    ) -> Result<(Verdicts, Option<u64>), kube::Error> {
-        let mut exact: Option<Count> = None;
+        later: Option<Census>,
+        landed: &Landed,
+    ) -> Result<(Verdicts, Option<Census>), kube::Error> {
+        let mut exact: Option<Census> = None;
         for _ in 0..TRIES {
             let Some((stack, limits)) = self.stacks.limits(namespace) else {
                 return Ok((batch.iter().map(|_| Ok(())).collect(), None));
@@ -94,18 +109,16 @@ impl Inner {
             let (kept, version) = self.book.load(namespace).await?.into_parts();
             let is_new = kept.is_none();
             let mut ledger = kept.unwrap_or_default();
-            let round = ledger.round();
-            let usable = |count: &&Count| count.round == round;
-            let counted = exact.as_ref().filter(usable);
-            let fresh = counted.is_some();
-            if let Some(count) = counted.or(later.as_ref().filter(usable)) {
-                ledger.count(&count.existing, now);
+            let mut census = ledger.begin(|uid| landed.was_seen(uid));
+            let fresh = exact.as_ref().is_some_and(|exact| ledger.count(exact, now));
+            if let Some(later) = later.as_ref().filter(|_| !fresh) {
+                ledger.count(later, now);
             }
             let verdicts = promise(&mut ledger, batch, &stack, &limits, now);
             // Nothing is refused by an old count, nor admitted without any.
             if !fresh && (is_new || verdicts.iter().any(Result::is_err)) {
-                let existing = self.existing(namespace).await?;
-                exact = Some(Count { round, existing });
+                census.existing = self.existing(namespace).await?;
+                exact = Some(census);
                 continue;
             }
             // What nobody promised anything in may stay as it is.
@@ -117,7 +130,8 @@ impl Inner {
             }
             let many = u64::try_from(ledger.open()).unwrap_or(u64::MAX);
             let due = many > OPEN.max(ledger.machines() / 8);
-            return Ok((verdicts, due.then_some(ledger.round())));
+            let due = due.then(|| ledger.begin(|uid| landed.was_seen(uid)));
+            return Ok((verdicts, due));
         }
         let busy = || GateError::Unknown("too many write the ledger".into());
         Ok((batch.iter().map(|_| Err(busy())).collect(), None))
@@ -143,6 +157,7 @@ impl Inner {
         existing.extend(networks.items.iter().map(|network| Existing {
             thing: Thing::Network,
             name: network.name_any(),
+            uid: network.uid(),
             storage: 0,
             provider: None,
         }));

@@ -12,6 +12,7 @@ mod lab;
 mod leases;
 mod lifecycle;
 mod placement;
+mod providers;
 mod simulation;
 mod stack;
 #[path = "../support/mod.rs"]

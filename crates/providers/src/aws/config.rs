@@ -68,7 +68,7 @@ impl AwsConfig {
 mod tests {
     use std::collections::BTreeMap;
 
-    use machinist_core::provider::Credentials;
+    use machinist_core::provider::{Courtesy, Credentials};
 
     use super::*;
 
@@ -84,6 +84,7 @@ mod tests {
             region: Some(region.to_owned()),
             endpoint: None,
             timeout: None,
+            courtesy: Courtesy::default(),
             images: BTreeMap::new(),
             settings: BTreeMap::new(),
             credentials: Credentials::new(held.collect()),

@@ -78,6 +78,7 @@ impl Provider for Aws {
                 grow_disk: When::Always,
                 nics: When::Never,
             },
+            fetches_images: false,
             disk_unit: 1 << 30,
         }
     }

@@ -50,7 +50,7 @@ impl Admitted {
     fn admit(script: Script, call: &Call, what: String) -> ProviderResult<Admitted> {
         match call.fault {
             Some(Fault::Before) => Err(failed(&what, "the call was dropped before it took effect")),
-            Some(Fault::Throttle { retry_after }) => Err(ProviderError::Busy {
+            Some(Fault::Throttle { retry_after }) => Err(ProviderError::Throttled {
                 reason: "too many requests".to_owned(),
                 retry_after,
             }),

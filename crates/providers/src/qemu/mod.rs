@@ -121,6 +121,7 @@ impl Provider for Qemu {
                 // A running guest takes a new card at once, but was seen not to let go of one.
                 nics: When::Stopped,
             },
+            fetches_images: true,
             disk_unit: disk::UNIT,
         }
     }

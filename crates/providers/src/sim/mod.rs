@@ -84,6 +84,7 @@ impl Provider for Sim {
             instance_types: false,
             lookup: self.cloud.options.lookup,
             changes: self.cloud.options.changes,
+            fetches_images: false,
             disk_unit: 1,
         }
     }

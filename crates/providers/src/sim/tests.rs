@@ -49,7 +49,7 @@ async fn a_stale_look_tells_what_was_before_the_last_change() {
     assert_eq!(sim.find(&key()).await.unwrap().len(), 1);
     sim.cloud()
         .fault_next(Verb::Find, Fault::Throttle { retry_after: None });
-    assert_eq!(sim.find(&key()).await.unwrap_err().reason(), "ProviderBusy");
+    assert_eq!(sim.find(&key()).await.unwrap_err().reason(), "Throttled");
 }
 
 #[tokio::test(start_paused = true)]

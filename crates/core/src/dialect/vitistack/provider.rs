@@ -13,7 +13,7 @@ use machinist_api::{
 };
 use thiserror::Error;
 
-use crate::provider::{Credentials, ProviderSpec};
+use crate::provider::{Courtesy, Credentials, ProviderSpec, Rate};
 
 /// How a Machine names its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,10 +202,34 @@ fn timeout(provider: &MachineProvider) -> Option<Duration> {
         let seconds = spec.endpoint.as_ref()?.timeout_seconds?;
         return Some(Duration::from_secs(u64::try_from(seconds).ok()?));
     };
-    let declared: SignedDuration = text.parse().ok()?;
-    Duration::try_from(declared)
-        .ok()
-        .filter(|limit| !limit.is_zero())
+    duration(text).filter(|limit| !limit.is_zero())
+}
+
+/// How gently the platform is treated. What is no number was refused at admission.
+fn courtesy(provider: &MachineProvider) -> Courtesy {
+    let config = provider.spec.config.as_ref();
+    let retry = config.and_then(|config| config.retry_policy.as_ref());
+    let endpoint = provider.spec.endpoint.as_ref();
+    let retries = retry
+        .and_then(|retry| retry.max_retries)
+        .or(endpoint.and_then(|endpoint| endpoint.retry_attempts));
+    let number = |text: Option<&String>| text?.parse::<f64>().ok();
+    let delay = retry.and_then(|retry| retry.max_backoff_delay.as_deref());
+    let rate = config.and_then(|config| config.rate_limiting.as_ref());
+    let burst = rate.and_then(|rate| rate.burst_limit);
+    let usual = Courtesy::default();
+    Courtesy {
+        max_retries: retries.and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
+        multiplier: number(retry.and_then(|retry| retry.backoff_multiplier.as_ref()))
+            .unwrap_or(usual.multiplier),
+        max_delay: delay.and_then(duration).unwrap_or(usual.max_delay),
+        rate: number(rate.and_then(|rate| rate.requests_per_second.as_ref()))
+            .and_then(|rate| Rate::new(rate, burst.and_then(|n| u32::try_from(n).ok()))),
+    }
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    Duration::try_from(text.parse::<SignedDuration>().ok()?).ok()
 }
 
 /// The settings that only this platform knows: those of the documented map, and strings beside it.
@@ -238,6 +262,7 @@ pub fn lower_provider(
             .as_ref()
             .and_then(|endpoint| endpoint.url.clone())),
         timeout: timeout(provider),
+        courtesy: courtesy(provider),
         images: images
             .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
             .collect(),

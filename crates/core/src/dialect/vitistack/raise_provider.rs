@@ -10,9 +10,9 @@ use machinist_api::{
         machine::Machine,
         machine_provider::{
             AuthenticationState, AuthenticationStatus, CapabilityStatus, CapacityStatus,
-            ConnectivityState, ConnectivityStatus, HealthState, HealthStatus, MachineProvider,
-            MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota, ResourceStatus,
-            ResourceUsage,
+            ConnectivityState, ConnectivityStatus, HealthMetrics, HealthState, HealthStatus,
+            MachineProvider, MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota,
+            ResourceStatus, ResourceUsage,
         },
     },
 };
@@ -20,10 +20,12 @@ use machinist_api::{
 use super::conditions::stamp;
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Health},
+    provider::{Capabilities, Health, Lately},
 };
 
 const GIB: f64 = (1_u64 << 30) as f64;
+/// A score below this is not that of a healthy provider.
+const DEGRADED: u8 = 80;
 
 /// What one look at a provider gave.
 pub struct ProviderOutlook<'a> {
@@ -31,8 +33,10 @@ pub struct ProviderOutlook<'a> {
     pub outcome: Result<(Capabilities, &'a Health), &'a Trouble>,
     /// The machines that are bound to it.
     pub machines: &'a [Arc<Machine>],
-    /// How long the answer took.
-    pub latency: Duration,
+    /// How long the last answer took.
+    pub latency: Option<Duration>,
+    /// How it answered lately.
+    pub lately: Option<Lately>,
     /// Now.
     pub now: Timestamp,
 }
@@ -69,15 +73,7 @@ pub fn raise_provider(
             limits: limits(outlook),
             quotas: Vec::new(),
         }),
-        health: Some(HealthStatus {
-            score: Some(if outlook.outcome.is_ok() { 100 } else { 0 }),
-            last_checked: Some(Time(outlook.now)),
-            status: Some(match outlook.outcome {
-                Ok(_) => HealthState::Healthy,
-                Err(_) => HealthState::Unhealthy,
-            }),
-            ..HealthStatus::default()
-        }),
+        health: Some(health(provider, outlook)),
         capabilities: outlook
             .outcome
             .as_ref()
@@ -96,6 +92,38 @@ pub fn raise_provider(
             .err()
             .map(|trouble| trouble.message.clone()),
         ..MachineProviderStatus::default()
+    }
+}
+
+/// How it answered in the last minutes; one that does not answer now is not well, whatever it was.
+fn health(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> HealthStatus {
+    let score = match outlook.outcome {
+        Ok(_) => outlook.lately.map_or(100, |lately| lately.score()),
+        Err(_) => 0,
+    };
+    let percent = |part: f64| Some(format!("{:.1}", part * 100.0));
+    let connectivity = connectivity(provider, outlook);
+    let authentication = authentication(provider, outlook);
+    HealthStatus {
+        score: Some(i32::from(score)),
+        last_checked: Some(Time(outlook.now)),
+        metrics: outlook.lately.map(|lately| HealthMetrics {
+            success_rate: percent(1.0 - lately.error_rate()),
+            avg_response_time: lately.took.map(|took| format!("{}ms", took.as_millis())),
+            error_rate: percent(lately.error_rate()),
+        }),
+        status: Some(match outlook.outcome {
+            Ok(_) if score < DEGRADED => HealthState::Degraded,
+            Ok(_) => HealthState::Healthy,
+            Err(_) => HealthState::Unhealthy,
+        }),
+        api_connectivity: connectivity.status.map(|state| state.as_str().to_owned()),
+        authentication: authentication
+            .and_then(|found| found.status)
+            .map(|state| state.as_str().to_owned()),
+        service_availability: Default::default(),
+        last_check: Some(Time(outlook.now)),
+        response_time_ms: connectivity.latency_ms,
     }
 }
 
@@ -186,7 +214,9 @@ fn connectivity(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Co
         status: Some(status),
         last_checked: Some(Time(outlook.now)),
         endpoint,
-        latency_ms: i32::try_from(outlook.latency.as_millis()).ok(),
+        latency_ms: outlook
+            .latency
+            .and_then(|latency| i32::try_from(latency.as_millis()).ok()),
     }
 }
 
@@ -198,8 +228,11 @@ fn authentication(
     let declared = provider.spec.authentication.is_some() || provider.spec.credentials.is_some();
     let status = match &outlook.outcome {
         Ok(_) => AuthenticationState::Valid,
-        Err(trouble) if trouble.reason == "CredentialsRefused" => AuthenticationState::Invalid,
-        Err(_) => AuthenticationState::Error,
+        Err(trouble) => match trouble.reason.as_str() {
+            "CredentialsRefused" => AuthenticationState::Invalid,
+            "CredentialsExpired" => AuthenticationState::Expired,
+            _ => AuthenticationState::Error,
+        },
     };
     declared.then_some(AuthenticationStatus {
         status: Some(status),

@@ -65,6 +65,7 @@ pub fn counted(machine: &Machine, resolve: impl FnOnce(&str) -> String) -> Exist
     Existing {
         thing: Thing::Machine,
         name: machine.metadata.name.clone().unwrap_or_default(),
+        uid: machine.metadata.uid.clone(),
         storage: super::take(machine).storage,
         provider: bound.cloned().or(named),
     }

@@ -1,6 +1,6 @@
 //! Turns a declared provider into a connected one, once for each declaration.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
@@ -17,13 +17,11 @@ use crate::{
     connections::{Attempt, Connection, Watching},
     context::Context,
     controllers::machine::trouble,
+    courteous::Courteous,
     error::PassError,
     looking::Looking,
     metered::Metered,
 };
-
-/// The limit of a call, unless the provider declares one.
-const CALL_LIMIT: Duration = Duration::from_secs(60);
 
 /// The connection for this declaration: the one there is, when nothing changed, or a new one.
 pub(super) async fn connect(
@@ -52,14 +50,19 @@ pub(super) async fn connect(
         Err(error) => return Ok(Err(trouble(&error))),
     };
     let (namespace, name) = name_of(provider);
+    let track = context
+        .connections
+        .track(&(namespace.clone(), name.clone()));
     let metered = Metered::new(
         driver,
         format!("{namespace}/{name}"),
         context.metrics.clone(),
-        spec.timeout.unwrap_or(CALL_LIMIT),
+        spec.timeout,
+        track.clone(),
     );
+    let courteous = Courteous::new(Arc::new(metered), spec.courtesy, track);
     let provider: Arc<dyn Provider> =
-        Arc::new(Looking::new(Arc::new(metered), context.cluster.clone()));
+        Arc::new(Looking::new(Arc::new(courteous), context.cluster.clone()));
     let mut watching = vec![poll(provider.clone(), (namespace, name), context)];
     watching.extend(forward_hints(provider.as_ref(), context));
     Ok(Ok(Connection {

@@ -24,7 +24,11 @@ use machinist_api::{
     names,
     vitistack::{Machine, MachineProvider},
 };
-use machinist_core::{machine::Trouble, place::Standing, provider::Health};
+use machinist_core::{
+    machine::Trouble,
+    place::Standing,
+    provider::{Health, Lately},
+};
 use serde_json::json;
 
 use super::Parts;
@@ -47,7 +51,9 @@ pub(super) struct Findings {
     /// The connection and what the probe said, or why there is none.
     pub(super) outcome: Result<(Connection, Health), Trouble>,
     /// How long the probe took.
-    pub(super) latency: Duration,
+    pub(super) latency: Option<Duration>,
+    /// How it answered lately.
+    pub(super) lately: Option<Lately>,
 }
 
 /// Runs the controller until shutdown.
@@ -110,7 +116,6 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
     }
     let before = context.connections.get(&name);
     let connected = connect::connect(provider, before.as_ref(), context).await?;
-    let began = Instant::now();
     let outcome = match connected {
         Ok(connection) => match connection.provider.probe().await {
             Ok(health) => Ok((connection, health)),
@@ -118,10 +123,12 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
         },
         Err(trouble) => Err(trouble),
     };
+    let track = context.connections.track(&name);
     let findings = Findings {
         machines,
         outcome,
-        latency: began.elapsed(),
+        latency: track.probe(),
+        lately: track.lately(),
     };
     remember(name, before, &findings, context);
     offer(provider, &findings, context);
@@ -175,7 +182,11 @@ fn remember(
 /// Tells the scheduler how the provider is.
 fn offer(provider: &MachineProvider, findings: &Findings, context: &Context) {
     let (standing, health) = match &findings.outcome {
-        Ok((_, health)) => (Standing::Ready(100), Some(health)),
+        Ok((_, health)) => {
+            let score = findings.lately.map_or(100, |lately| lately.score());
+            // In steps, so that not every call is news to those who wait for a place.
+            (Standing::Ready(score / 10 * 10), Some(health))
+        }
         Err(trouble) => (Standing::NotReady(trouble.message.as_str().into()), None),
     };
     context.wake(context.placing.looked(provider, standing, health));

@@ -27,6 +27,7 @@ pub(super) async fn report(
         },
         machines: &findings.machines,
         latency: findings.latency,
+        lately: findings.lately,
         now: context.clock.now(),
     };
     let status = raise_provider(provider, &outlook);

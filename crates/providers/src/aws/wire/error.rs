@@ -72,6 +72,9 @@ pub struct Refusal {
     pub message: String,
 }
 
+/// The codes for keys whose time is over.
+const EXPIRED: [&str; 2] = ["ExpiredToken", "ExpiredTokenException"];
+
 /// What a code means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
@@ -146,6 +149,7 @@ impl Refusal {
             | "SignatureDoesNotMatch"
             | "InvalidClientTokenId"
             | "ExpiredToken"
+            | "ExpiredTokenException"
             | "RequestExpired"
             | "InvalidAccessKeyId"
             | "MissingAuthenticationToken"
@@ -196,7 +200,10 @@ impl AwsError {
         };
         let Refusal { code, message, .. } = &refusal;
         match refusal.meaning() {
-            Meaning::Throttled => busy("EC2 asks for fewer requests", None),
+            Meaning::Throttled => ProviderError::Throttled {
+                reason: "EC2 asks for fewer requests".to_owned(),
+                retry_after: None,
+            },
             Meaning::State if *code == "VolumeModificationRateExceeded" => busy(
                 "EC2 changes a volume only once in six hours",
                 Some(Duration::from_secs(3600)),
@@ -208,6 +215,11 @@ impl AwsError {
             ),
             Meaning::Capacity => ProviderError::NoCapacity {
                 reason: format!("{code}: {message}"),
+            },
+            Meaning::Credentials if EXPIRED.contains(&code.as_str()) => ProviderError::Expired {
+                reason: format!(
+                    "EC2 answered {action} with {code}; write new keys and a new session token into the provider's Secret"
+                ),
             },
             // Messages about keys may repeat them, and those about rights hold encoded policies.
             Meaning::Credentials => ProviderError::Credentials {
@@ -276,13 +288,14 @@ mod tests {
     #[test]
     fn codes_become_the_contracts_kinds() {
         let cases = [
-            (503, "RequestLimitExceeded", "ProviderBusy"),
+            (503, "RequestLimitExceeded", "Throttled"),
             (400, "IncorrectInstanceState", "ProviderBusy"),
             (400, "IdempotentParameterMismatch", "ProviderBusy"),
             (500, "InsufficientInstanceCapacity", "NoCapacity"),
             (400, "VcpuLimitExceeded", "NoCapacity"),
             (401, "AuthFailure", "CredentialsRefused"),
             (403, "UnauthorizedOperation", "CredentialsRefused"),
+            (400, "ExpiredToken", "CredentialsExpired"),
             (400, "InvalidInstanceID.NotFound", "NotFound"),
             (400, "UnsupportedOperation", "Unsupported"),
             (400, "InvalidAMIID.NotFound", "Rejected"),

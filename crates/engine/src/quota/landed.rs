@@ -1,0 +1,119 @@
+//! Which objects of a namespace were there, for as long as a promise may still wait for them.
+//!
+//! A list cannot tell what is yet to come from what has gone again; a watch can, because it shows
+//! each object that ever was there. What it misses while it is broken costs patience alone.
+
+use std::{
+    collections::HashMap,
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures::{StreamExt, future};
+use kube::{
+    Api, Client, Resource, ResourceExt,
+    core::PartialObjectMeta,
+    runtime::{WatchStreamExt, watcher},
+};
+use machinist_api::vitistack::{Machine, NetworkConfiguration};
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+
+use super::Namespaces;
+use crate::Clock;
+
+/// How long what was last seen is remembered, in seconds: longer than any promise is kept.
+const MEMORY: i64 = 300;
+/// How many are remembered before the oldest are looked for.
+const MANY: usize = 4096;
+
+/// The identities that a watch has shown, with the second of the last time.
+pub(super) struct Landed {
+    clock: Arc<dyn Clock>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    at: HashMap<String, i64>,
+    /// How many there may be before what is old is forgotten.
+    forget_at: usize,
+}
+
+impl Landed {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Landed {
+        Landed {
+            clock,
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Whether an object was ever there.
+    pub(super) fn was_seen(&self, uid: &str) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.at.contains_key(uid)
+    }
+
+    /// Follows the namespace while it has quotas, for as long as it is polled.
+    pub(super) fn follow(
+        self: &Arc<Self>,
+        client: Client,
+        namespace: String,
+        mut namespaces: watch::Receiver<Namespaces>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let landed = self.clone();
+        async move {
+            let has = |known: &Namespaces| {
+                let known = known.as_ref();
+                known.is_some_and(|known| known.contains(&namespace))
+            };
+            while namespaces.wait_for(|known| has(known)).await.is_ok() {
+                tokio::select! {
+                    _ = landed.watch::<Machine>(&client, &namespace) => {}
+                    _ = landed.watch::<NetworkConfiguration>(&client, &namespace) => {}
+                    _ = namespaces.wait_for(|known| !has(known)) => {}
+                }
+            }
+            // Nobody will say any more what has quotas; requests are still answered.
+            future::pending::<()>().await;
+        }
+    }
+
+    async fn watch<K>(&self, client: &Client, namespace: &str)
+    where
+        K: Resource<Scope = kube::core::NamespaceResourceScope, DynamicType = ()>
+            + Clone
+            + std::fmt::Debug
+            + DeserializeOwned
+            + Send
+            + 'static,
+    {
+        let api: Api<PartialObjectMeta<K>> = Api::namespaced(client.clone(), namespace);
+        let events = watcher(api, watcher::Config::default()).default_backoff();
+        let mut events = pin!(events);
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(
+                    watcher::Event::InitApply(meta)
+                    | watcher::Event::Apply(meta)
+                    | watcher::Event::Delete(meta),
+                ) => self.note::<K>(&meta),
+                Ok(watcher::Event::Init | watcher::Event::InitDone) => {}
+                Err(error) => {
+                    tracing::debug!(%error, namespace, "what lands is followed later");
+                }
+            }
+        }
+    }
+
+    fn note<K: Resource<DynamicType = ()>>(&self, meta: &PartialObjectMeta<K>) {
+        let Some(uid) = meta.uid() else { return };
+        let now = self.clock.now().as_second();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.at.insert(uid, now);
+        if seen.at.len() > seen.forget_at.max(MANY) {
+            seen.at.retain(|_, last| now.saturating_sub(*last) < MEMORY);
+            seen.forget_at = seen.at.len() * 2;
+        }
+    }
+}
