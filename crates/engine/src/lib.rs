@@ -32,6 +32,7 @@ mod notices;
 mod placing;
 pub mod quota;
 mod readiness;
+mod secrets;
 mod sweep;
 mod tally;
 #[cfg(test)]
