@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Drives a control plane with clients that others wrote: both Helms, both kubectls, Go programs of
-# client-go and controller-runtime, and the official Python client with its own tests. Starts `machinist up` in a directory of its own, unless
+# client-go and controller-runtime, Prometheus' own parser, and the official Python client with its own tests. Starts `machinist up` in a directory of its own, unless
 # KUBECONFIG names a server that is there for it, and ends what it started.
 #
 # usage: scripts/conformance-clients.sh [helm|kubectl|go|python]...   (all, if none is named)
@@ -127,7 +127,10 @@ run_kubectl() {
 
 run_go() {
     have go || die 'Go 1.26 or newer is missing: install it from https://go.dev/dl'
-    (cd tests/conformance/go && CGO_ENABLED=0 go test -vet=off -trimpath -count=1 ./...)
+    local module
+    for module in go monitoring; do
+        (cd "tests/conformance/$module" && CGO_ENABLED=0 go test -vet=off -trimpath -count=1 ./...)
+    done
 }
 
 # The client keeps what it learned of a server in the directory for temporary files, by address.

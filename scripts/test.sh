@@ -40,6 +40,8 @@ stage image images/guest/build.sh
 eval "$(scripts/setup.sh --env)"
 stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+# A developer's `cargo test` leads a few of the simulated lives; the whole run leads a thousand.
+export MACHINIST_SIM_SEEDS=${MACHINIST_SIM_SEEDS:-1000}
 stage tests cargo test --workspace --locked --no-fail-fast
 stage conform cargo xtask conformance
 stage clients scripts/conformance-clients.sh

@@ -27,6 +27,11 @@ pub const AUTHENTICATED: &str = "Authenticated";
 /// The provider's networks were found on the platform.
 pub const NETWORK_CONFIGURED: &str = "NetworkConfigured";
 
+/// What a configuration declares was checked, with the Secret that it names.
+pub const VALIDATED: &str = "Validated";
+/// Something uses a configuration.
+pub const REFERENCED: &str = "Referenced";
+
 /// Every provider of a Vitistack answers.
 pub const PROVIDERS_HEALTHY: &str = "ProvidersHealthy";
 /// A Vitistack's quotas leave room for more.

@@ -42,6 +42,17 @@ pub const PLACEMENT_ANNOTATION: &str = "machinist.vitistack.io/placement";
 /// Annotation with the UID of the cluster under which a Machine's key was made.
 pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";
 
+/// Annotation that names the KubevirtConfig of a MachineProvider; without it the only one of the
+/// namespace is meant.
+pub const KUBEVIRT_CONFIG_ANNOTATION: &str = "vitistack.io/kubevirt-config";
+
+/// Annotation that names the ProxmoxConfig of a MachineProvider; without it the only one of the
+/// namespace is meant.
+pub const PROXMOX_CONFIG_ANNOTATION: &str = "vitistack.io/proxmox-config";
+
+/// Field manager under which configurations of platforms get their status.
+pub const PLATFORM_FIELD_MANAGER: &str = "machinist-platform";
+
 /// Name of the service behind which webhooks are served, in [`SYSTEM_NAMESPACE`].
 pub const WEBHOOK_SERVICE: &str = "vitistack-conversion-webhook";
 

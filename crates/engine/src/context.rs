@@ -20,6 +20,7 @@ use crate::{
     connections::{Connections, ProviderName},
     events::Events,
     notices::Notices,
+    phases::Phases,
     placing::{Placing, Woken},
     secrets::Secrets,
     sweep::Sweep,
@@ -45,6 +46,8 @@ pub(crate) struct Context {
     pub(crate) placing: Placing,
     /// How much each namespace has.
     pub(crate) tally: Tally,
+    /// Which machine is in which phase since when.
+    pub(crate) phases: Phases,
     /// How many machines are being made for the first time.
     pub(crate) births: Arc<AtomicUsize>,
     /// The UID that stands for the cluster, half of every machine's key.
@@ -114,6 +117,7 @@ impl Context {
             notices: Arc::default(),
             placing: Placing::default(),
             tally: Tally::default(),
+            phases: Phases::default(),
             births: Arc::default(),
             cluster,
             machines: views.machines.as_reader(),

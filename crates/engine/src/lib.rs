@@ -29,6 +29,7 @@ mod looking;
 mod metered;
 mod metrics;
 mod notices;
+mod phases;
 mod placing;
 pub mod quota;
 mod readiness;
@@ -45,6 +46,7 @@ use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 use futures::{FutureExt, future};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client};
+use machinist_api::vitistack::{KubevirtConfig, ProxmoxConfig};
 use machinist_core::provider::Connect;
 
 pub use clock::{Clock, SystemClock};
@@ -109,8 +111,12 @@ impl Engine {
             shutdown.clone(),
         );
         let stacks = controllers::vitistack::run(context.clone(), views.stacks, shutdown.clone());
+        let kubevirt =
+            controllers::platform::run::<KubevirtConfig>(context.clone(), shutdown.clone());
+        let proxmox =
+            controllers::platform::run::<ProxmoxConfig>(context.clone(), shutdown.clone());
         // A server without Vitistacks never lists them; nothing waits for that.
-        let stacks = stacks.then(|()| future::pending::<()>());
+        let stacks = future::join3(stacks, kubevirt, proxmox).then(|_| future::pending::<()>());
         let machines = future::join(machines, providers);
         let work = pin!(async move {
             let (machines, stacks) = (pin!(machines), pin!(stacks));

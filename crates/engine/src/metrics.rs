@@ -16,6 +16,21 @@ pub struct Metrics {
     reconcile_seconds: Family<ControllerLabels, Histogram>,
     provider_calls: Family<CallLabels, Histogram>,
     leads: Family<LeaseLabels, Gauge>,
+    machines: Family<PhaseLabels, Gauge>,
+    phase_seconds: Family<PhaseLabels, Histogram>,
+    quota_used: Family<QuotaLabels, Gauge>,
+    quota_limit: Family<QuotaLabels, Gauge>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct PhaseLabels {
+    phase: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct QuotaLabels {
+    namespace: String,
+    resource: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -45,6 +60,13 @@ fn seconds() -> Histogram {
     Histogram::new([0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0])
 }
 
+/// From a simulated machine to one that somebody forgot for a week.
+fn phase_seconds() -> Histogram {
+    Histogram::new([
+        1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 86_400.0, 604_800.0,
+    ])
+}
+
 impl Default for Metrics {
     fn default() -> Metrics {
         let mut registry = Registry::default();
@@ -72,7 +94,30 @@ impl Default for Metrics {
             "Whether this process holds the lease and works, by lease",
             leads.clone(),
         );
+        let machines = Family::default();
+        registry.register("machinist_machines", "Machines, by phase", machines.clone());
+        let phase_seconds = Family::new_with_constructor(phase_seconds as fn() -> Histogram);
+        registry.register(
+            "machinist_machine_phase_duration_seconds",
+            "How long machines were in a phase that they have left",
+            phase_seconds.clone(),
+        );
+        let (quota_used, quota_limit) = (Family::default(), Family::default());
+        registry.register(
+            "machinist_quota_used",
+            "What a namespace has of what its Vitistack limits; storage in bytes",
+            quota_used.clone(),
+        );
+        registry.register(
+            "machinist_quota_limit",
+            "What a namespace may have by its Vitistack; storage in bytes",
+            quota_limit.clone(),
+        );
         Metrics {
+            machines,
+            phase_seconds,
+            quota_used,
+            quota_limit,
             leads,
             registry: Arc::new(registry),
             reconciles,
@@ -98,6 +143,40 @@ impl Metrics {
         let name = lease.to_owned();
         let gauge = self.leads.get_or_create(&LeaseLabels { name });
         gauge.set(i64::from(leads));
+    }
+
+    /// More or fewer machines are in a phase.
+    pub(crate) fn in_phase(&self, phase: &'static str, more: i64) {
+        let labels = PhaseLabels { phase };
+        self.machines.get_or_create(&labels).inc_by(more);
+    }
+
+    /// A machine left a phase.
+    pub(crate) fn left_phase(&self, phase: &'static str, after: f64) {
+        let labels = PhaseLabels { phase };
+        self.phase_seconds.get_or_create(&labels).observe(after);
+    }
+
+    /// What a namespace has of one resource, and how much it may have, if there is a limit.
+    pub(crate) fn quota(
+        &self,
+        namespace: &str,
+        resource: &'static str,
+        used: u64,
+        limit: Option<u64>,
+    ) {
+        let labels = QuotaLabels {
+            namespace: namespace.to_owned(),
+            resource,
+        };
+        let Some(limit) = limit else {
+            self.quota_used.remove(&labels);
+            self.quota_limit.remove(&labels);
+            return;
+        };
+        let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        self.quota_used.get_or_create(&labels).set(whole(used));
+        self.quota_limit.get_or_create(&labels).set(whole(limit));
     }
 
     pub(crate) fn reconciled(&self, controller: &'static str, ok: bool, took: Duration) {
@@ -137,7 +216,13 @@ mod tests {
         let metrics = Metrics::default();
         metrics.reconciled("machine", true, Duration::from_millis(3));
         metrics.called("default/local", "create", "ok", Duration::from_secs(2));
+        metrics.quota("prod", "machines", 3, Some(10));
+        metrics.quota("prod", "networks", 1, Some(2));
+        metrics.quota("prod", "networks", 1, None);
         let text = metrics.encode();
+        let quota = r#"machinist_quota_limit{namespace="prod",resource="machines"} 10"#;
+        assert!(text.contains(quota), "{text}");
+        assert!(!text.contains(r#"resource="networks""#), "{text}");
         let line = r#"controller_runtime_reconcile_total{controller="machine",result="success"} 1"#;
         assert!(text.contains(line), "{text}");
         assert!(text.contains(r#"call="create",result="ok""#), "{text}");

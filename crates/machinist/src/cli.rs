@@ -292,6 +292,9 @@ pub(crate) struct Webhook {
     /// vitistack-conversion-webhook, else where they are served]
     #[arg(long, value_name = "URL")]
     pub(crate) webhook_url: Option<String>,
+    /// ClusterRole that the webhook configurations belong to: when it is removed, so are they
+    #[arg(long, value_name = "CLUSTERROLE")]
+    pub(crate) webhooks_owned_by: Option<String>,
     /// Serve the webhooks alone, and leave the machines to another operator
     #[arg(long)]
     pub(crate) webhooks_only: bool,

@@ -111,7 +111,7 @@ impl ControlPlane {
         let open = gate.get_or_init(|| open).clone();
         let (stop, limiting) = (stopped(&shutdown), client.clone());
         tokio::spawn(async move {
-            let limiting = webhook::limit(limiting, open, webhook::Place::Service, None);
+            let limiting = webhook::limit(limiting, open, webhook::Place::service(), None);
             tokio::select! { () = stop => {}, () = limiting => {} }
         });
         let downloads = Downloads::default();

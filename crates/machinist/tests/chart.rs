@@ -132,7 +132,7 @@ users: [{{ name: chart, user: {{ token: "{token}" }} }}]
     );
     let kubeconfig = sandbox.write("account.yaml", &kubeconfig);
     Replica {
-        up: service.replica(&sandbox, &kubeconfig, &[]),
+        up: service.replica(&sandbox, &kubeconfig, &["--webhooks-owned-by", "machinist"]),
         _sandbox: sandbox,
     }
 }
@@ -228,4 +228,125 @@ fn two_replicas_under_their_own_account_share_lease_and_authority() {
     until_runs(&kubectl, "three", &[&third]);
     let said = third.up.stderr();
     assert!(!said.contains("forbidden"), "{said}");
+}
+
+/// One Helm at one server.
+struct Helm {
+    program: PathBuf,
+    kubeconfig: PathBuf,
+    home: Sandbox,
+}
+
+impl Helm {
+    fn ok(&self, words: &str) -> String {
+        let mut command = Command::new(&self.program);
+        command.arg("--kubeconfig").arg(&self.kubeconfig);
+        command.args(["--namespace", NAMESPACE]);
+        command.args(words.split_whitespace());
+        command.env("HOME", self.home.path("home"));
+        let output = support::process::run(&mut command);
+        assert_eq!(output.code(), Some(0), "helm {words}: {output:#?}");
+        output.stdout
+    }
+}
+
+/// From the first install to the last trace of it.
+fn comes_and_goes(helm: &Helm, kubectl: &Kubectl, runs_pods: bool) {
+    let chart = chart().display().to_string();
+    let installed = helm.ok(&format!("install machinist {chart} --create-namespace"));
+    assert_eq!(
+        installed.contains("runs no pods"),
+        !runs_pods,
+        "{installed}"
+    );
+    let until_told = |word: &str| {
+        let ask = format!("auth can-i get namespace/kube-system --as {ACCOUNT}");
+        wait_for("the server to know the account's rights", || {
+            let said = kubectl.run(&ask, &[]);
+            match said.stdout.trim() == word {
+                true => Ok(()),
+                false => Err(said),
+            }
+        });
+    };
+    until_told("yes");
+    helm.ok(&format!("upgrade machinist {chart} --set replicas=3"));
+    if runs_pods {
+        let deployment = kubectl.get(&format!("deployment machinist -n {NAMESPACE}"));
+        assert_eq!(deployment["spec"]["replicas"], 3);
+        kubectl.ok(&format!("get pdb machinist -n {NAMESPACE}"));
+    }
+    let history = helm.ok("history machinist");
+    assert!(history.contains("superseded"), "{history}");
+    helm.ok("rollback machinist 1");
+    helm.ok("uninstall machinist --wait");
+    kubectl.refused("get clusterrole machinist");
+    until_told("no");
+}
+
+#[test]
+fn both_helms_install_on_both_servers() {
+    let sandbox = Sandbox::new();
+    let Some(cluster) = Cluster::with_controllers(&sandbox) else {
+        return;
+    };
+    let up = sandbox.up(&[]);
+    for (kubeconfig, runs_pods) in [(cluster.kubeconfig(), true), (up.kubeconfig(), false)] {
+        let Some(kubectl) = Kubectl::current(&sandbox, &kubeconfig) else {
+            return;
+        };
+        for program in ["MACHINIST_HELM", "MACHINIST_HELM_OLD"] {
+            let Some(program) = peers::peer(program) else {
+                return;
+            };
+            let helm = Helm {
+                program,
+                kubeconfig: kubeconfig.clone(),
+                home: Sandbox::new(),
+            };
+            comes_and_goes(&helm, &kubectl, runs_pods);
+        }
+    }
+}
+
+#[test]
+fn webhook_configurations_go_with_the_chart() {
+    let sandbox = Sandbox::new();
+    let Some(cluster) = Cluster::with_controllers(&sandbox) else {
+        return;
+    };
+    let (Some(kubectl), Some(program)) = (
+        Kubectl::current(&sandbox, &cluster.kubeconfig()),
+        peers::peer("MACHINIST_HELM"),
+    ) else {
+        return;
+    };
+    let helm = Helm {
+        program,
+        kubeconfig: cluster.kubeconfig(),
+        home: Sandbox::new(),
+    };
+    let chart = chart().display().to_string();
+    helm.ok(&format!("install machinist {chart} --create-namespace"));
+    let token = kubectl.ok(&format!("create token machinist -n {NAMESPACE}"));
+    let service = Service::open();
+    let replica = replica(&service, &cluster, token.trim());
+    let configurations =
+        "get validatingwebhookconfigurations,mutatingwebhookconfigurations -o name";
+    wait_for("the webhooks to be configured", || {
+        let there = kubectl.ok(configurations);
+        match there.lines().count() {
+            3 => Ok(()),
+            _ => Err((there, replica.up.stderr())),
+        }
+    });
+    helm.ok("uninstall machinist");
+    wait_for("the configurations to go", || {
+        let there = kubectl.ok(configurations);
+        match there.trim().is_empty() {
+            true => Ok(()),
+            false => Err(there),
+        }
+    });
+    kubectl.ok("get crd machines.vitistack.io");
 }

@@ -1,6 +1,7 @@
 //! One folder a kind: gather, act, report.
 
 pub(crate) mod machine;
+pub(crate) mod platform;
 pub(crate) mod provider;
 pub(crate) mod vitistack;
 

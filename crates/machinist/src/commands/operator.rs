@@ -196,10 +196,15 @@ impl Served {
             .map_err(|e| failure::internal("could not read the address", e))?;
         let in_pod = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
         let place = match &flags.webhook_url {
-            Some(url) => Place::Url(url.clone()),
-            None if in_pod => Place::Service,
-            None => Place::Url(format!("https://{address}")),
+            Some(url) => Place::url(url.clone()),
+            None if in_pod => Place::service(),
+            None => Place::url(format!("https://{address}")),
         };
+        let owner = match &flags.webhooks_owned_by {
+            Some(role) => webhook::owner(client, role).await?,
+            None => None,
+        };
+        let place = place.owned_by(owner);
         tracing::info!(%address, ?place, "webhooks are served");
         Ok(Served {
             place,

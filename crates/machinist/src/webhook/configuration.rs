@@ -11,7 +11,7 @@ use k8s_openapi::{
         MatchCondition, MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations,
         ServiceReference, ValidatingWebhook, ValidatingWebhookConfiguration, WebhookClientConfig,
     },
-    apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement},
+    apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement, OwnerReference},
 };
 use kube::api::ObjectMeta;
 use machinist_api::{
@@ -27,25 +27,44 @@ const QUOTA: &str = "machinist-quota";
 /// How long a server waits for an answer, in seconds.
 const TIMEOUT: i32 = 5;
 
-/// How an API server reaches the webhooks.
+/// How an API server reaches the webhooks, and what the configurations that say so go with.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
-    /// Behind the documented service.
-    Service,
-    /// At a URL without a path.
-    Url(String),
+pub(crate) struct Place {
+    /// A URL without a path; without one they are behind the documented service.
+    url: Option<String>,
+    /// What the configurations belong to: when it goes, they go.
+    owner: Option<OwnerReference>,
 }
 
 impl Place {
-    pub(super) fn url(&self, path: &str) -> Option<String> {
-        match self {
-            Place::Service => None,
-            Place::Url(url) => Some(format!("{}{path}", url.trim_end_matches('/'))),
+    /// Behind the documented service.
+    pub(crate) fn service() -> Place {
+        Place {
+            url: None,
+            owner: None,
         }
     }
 
-    pub(super) fn service(&self, path: &str) -> Option<ServiceReference> {
-        matches!(self, Place::Service).then(|| ServiceReference {
+    /// At a URL without a path.
+    pub(crate) fn url(url: String) -> Place {
+        Place {
+            url: Some(url),
+            owner: None,
+        }
+    }
+
+    /// The same, for configurations that go when their owner goes.
+    pub(crate) fn owned_by(self, owner: Option<OwnerReference>) -> Place {
+        Place { owner, ..self }
+    }
+
+    pub(super) fn url_of(&self, path: &str) -> Option<String> {
+        let url = self.url.as_ref()?;
+        Some(format!("{}{path}", url.trim_end_matches('/')))
+    }
+
+    pub(super) fn service_of(&self, path: &str) -> Option<ServiceReference> {
+        self.url.is_none().then(|| ServiceReference {
             name: WEBHOOK_SERVICE.to_owned(),
             namespace: SYSTEM_NAMESPACE.to_owned(),
             path: Some(path.to_owned()),
@@ -53,11 +72,19 @@ impl Place {
         })
     }
 
+    fn metadata(&self, name: &str) -> ObjectMeta {
+        ObjectMeta {
+            name: Some(name.to_owned()),
+            owner_references: self.owner.clone().map(|owner| vec![owner]),
+            ..ObjectMeta::default()
+        }
+    }
+
     fn client(&self, path: &str, authority: Option<&str>) -> WebhookClientConfig {
         WebhookClientConfig {
             ca_bundle: authority.map(|pem| ByteString(pem.as_bytes().to_vec())),
-            service: self.service(path),
-            url: self.url(path),
+            service: self.service_of(path),
+            url: self.url_of(path),
         }
     }
 }
@@ -65,7 +92,7 @@ impl Place {
 /// The defaults that follow from other fields.
 pub(super) fn completing(place: &Place, authority: Option<&str>) -> MutatingWebhookConfiguration {
     MutatingWebhookConfiguration {
-        metadata: metadata(),
+        metadata: place.metadata(NAME),
         webhooks: Some(vec![MutatingWebhook {
             name: format!("complete.{GROUP}"),
             admission_review_versions: vec!["v1".to_owned()],
@@ -103,7 +130,7 @@ pub(super) fn judging(place: &Place, authority: Option<&str>) -> ValidatingWebho
     };
     let others = webhook(&format!("rules.{GROUP}"), admission::JUDGED);
     ValidatingWebhookConfiguration {
-        metadata: metadata(),
+        metadata: place.metadata(NAME),
         webhooks: Some(vec![machines, others]),
     }
 }
@@ -145,23 +172,13 @@ pub(super) fn limiting(
         ..ValidatingWebhook::default()
     };
     ValidatingWebhookConfiguration {
-        metadata: ObjectMeta {
-            name: Some(QUOTA.to_owned()),
-            ..ObjectMeta::default()
-        },
+        metadata: place.metadata(QUOTA),
         webhooks: Some(
             (!namespaces.is_empty())
                 .then_some(webhook)
                 .into_iter()
                 .collect(),
         ),
-    }
-}
-
-fn metadata() -> ObjectMeta {
-    ObjectMeta {
-        name: Some(NAME.to_owned()),
-        ..ObjectMeta::default()
     }
 }
 

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, fmt::Debug, pin::pin};
 use futures::StreamExt;
 use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
 use k8s_openapi::{
-    ByteString, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    ByteString, api::rbac::v1::ClusterRole,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -26,7 +28,17 @@ const MANAGER: &str = "machinist";
 
 /// Tells the server in this process, which answers for the service itself.
 pub(crate) async fn configure_embedded(client: &Client) -> Outcome {
-    configure_admission(client, &Place::Service, None).await
+    configure_admission(client, &Place::service(), None).await
+}
+
+/// What configurations belong to that go when this ClusterRole goes: a namespace cannot own them.
+pub(crate) async fn owner(client: &Client, role: &str) -> Outcome<Option<OwnerReference>> {
+    let roles: Api<ClusterRole> = Api::all(client.clone());
+    let role = roles
+        .get(role)
+        .await
+        .map_err(|e| failure::refused(format!("could not read the ClusterRole {role}"), e))?;
+    Ok(role.owner_ref(&()))
 }
 
 /// Points the installed CRDs and our configuration of admission webhooks to the webhooks.
@@ -75,7 +87,10 @@ fn converted() -> impl Iterator<Item = String> {
 /// How a server reaches the conversion webhook, with everything that it would fill in.
 fn client_config(place: &Place, authority: &str) -> Value {
     let authority = ByteString(authority.as_bytes().to_vec());
-    match (place.url(CONVERSION_PATH), place.service(CONVERSION_PATH)) {
+    match (
+        place.url_of(CONVERSION_PATH),
+        place.service_of(CONVERSION_PATH),
+    ) {
         (Some(url), _) => json!({"caBundle": authority, "url": url}),
         (None, service) => {
             let mut config = json!({"caBundle": authority, "service": service});
@@ -131,7 +146,7 @@ pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority
         .and_then(|c| c.webhook.as_mut());
     if let Some(config) = webhook.and_then(|webhook| webhook.client_config.as_mut()) {
         config.ca_bundle = Some(ByteString(authority.as_bytes().to_vec()));
-        config.url = place.url(CONVERSION_PATH);
+        config.url = place.url_of(CONVERSION_PATH);
         if config.url.is_some() {
             config.service = None;
         }

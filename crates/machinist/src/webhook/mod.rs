@@ -25,7 +25,7 @@ use machinist_engine::quota::Gate;
 use serde_json::Value;
 
 pub(crate) use configuration::Place;
-pub(crate) use install::{configure_embedded, install, keep, point};
+pub(crate) use install::{configure_embedded, install, keep, owner, point};
 pub(crate) use limit::limit;
 pub(crate) use serve::serve;
 pub(crate) use shared::share_authority;

@@ -17,3 +17,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 vitistack-system
 {{- end }}
+
+{{/* Whether there is anything to run pods: an API server alone, such as that of machinist up, has its engine already. */}}
+{{- define "machinist.hasPods" -}}
+{{- if .Capabilities.APIVersions.Has "apps/v1" }}yes{{ end }}
+{{- end }}

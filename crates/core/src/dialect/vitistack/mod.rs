@@ -11,6 +11,7 @@ mod network;
 mod offer;
 mod provider;
 mod raise;
+mod raise_platform;
 mod raise_provider;
 mod raise_stack;
 mod size;
@@ -23,6 +24,9 @@ pub use lower::lower;
 pub use offer::offer;
 pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query};
 pub use raise::{Times, raise};
+pub use raise_platform::{
+    FoundSecret, PlatformOutlook, raise_kubevirt, raise_proxmox, uses_config,
+};
 pub use raise_provider::{ProviderOutlook, raise_provider};
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
 pub use stack::{counted, governing, inline_providers, limits};

@@ -65,6 +65,8 @@ pub(crate) async fn run(
         due,
         saw: |context, event| {
             context.tally.machine_event(event);
+            let now = context.clock.now();
+            context.phases.machine_event(event, now, &context.metrics);
             context.wake(context.placing.machine_event(event));
         },
         listed: Readiness::machines_are_listed,

@@ -23,7 +23,10 @@ use kube::{
     },
 };
 use machinist_api::vitistack::{NetworkConfiguration, Vitistack};
-use machinist_core::dialect::vitistack::{StackOutlook, Totals, governing, limits};
+use machinist_core::{
+    dialect::vitistack::{StackOutlook, Totals, governing, limits},
+    quota::Limits,
+};
 
 use super::Parts;
 use crate::{
@@ -50,6 +53,7 @@ pub(crate) async fn run(
             if let watcher::Event::Delete(stack) = event {
                 let namespace = stack.namespace().unwrap_or_default();
                 context.placing.limit(&namespace, None);
+                count(context, &namespace, &Limits::default(), &Totals::default());
                 context.tally.touch(namespace);
             }
         },
@@ -112,6 +116,9 @@ async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError>
         networks,
         ..context.tally.totals(&namespace)
     };
+    if claimed_by.is_none() {
+        count(context, &namespace, &limits(stack), &totals);
+    }
     let providers = providers::find(stack, &refused, context);
     let outlook = StackOutlook {
         claimed_by: claimed_by.as_deref(),
@@ -122,6 +129,17 @@ async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError>
     report::report(stack, &outlook, context).await?;
     context.backoff.forget(&stack.uid().unwrap_or_default());
     Ok(Action::requeue(LOOK_AGAIN))
+}
+
+/// Publishes how the quotas of a namespace stand.
+fn count(context: &Context, namespace: &str, limits: &Limits, totals: &Totals) {
+    for (resource, used, limit) in [
+        ("machines", totals.machines, limits.machines),
+        ("storage", totals.storage, limits.storage),
+        ("networks", totals.networks, limits.networks),
+    ] {
+        context.metrics.quota(namespace, resource, used, limit);
+    }
 }
 
 fn on_error(stack: Arc<Vitistack>, error: &PassError, context: Arc<Context>) -> Action {

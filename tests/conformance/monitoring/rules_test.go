@@ -1,0 +1,95 @@
+// Package monitoring reads the chart's alert rules and dashboard as Prometheus reads them, and
+// looks whether the operator publishes what they ask for.
+package monitoring
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+const (
+	files     = "../../../deploy/charts/machinist/files/"
+	published = "../../../crates/engine/src/metrics.rs"
+)
+
+// asks checks one query: that it parses, and that every metric in it is published.
+func asks(t *testing.T, where, query string) {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		t.Errorf("%s: %s: %v", where, query, err)
+		return
+	}
+	source, err := os.ReadFile(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			name := selector.Name
+			for _, end := range []string{"_total", "_bucket", "_count", "_sum"} {
+				name = strings.TrimSuffix(name, end)
+			}
+			if !strings.Contains(string(source), `"`+name+`"`) {
+				t.Errorf("%s: nobody publishes %s", where, selector.Name)
+			}
+		}
+		return nil
+	})
+}
+
+func TestAlertRulesLoad(t *testing.T) {
+	read := parser.NewParser(parser.Options{})
+	groups, errs := rulefmt.ParseFile(files+"alerts.yaml", false, model.LegacyValidation, read, slog.Default())
+	for _, err := range errs {
+		t.Error(err)
+	}
+	if t.Failed() {
+		return
+	}
+	rules := 0
+	for _, group := range groups.Groups {
+		for _, rule := range group.Rules {
+			rules++
+			asks(t, rule.Alert, rule.Expr)
+		}
+	}
+	if rules < 6 {
+		t.Errorf("there are only %d rules", rules)
+	}
+}
+
+func TestDashboardQueriesParse(t *testing.T) {
+	text, err := os.ReadFile(files + "dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Title  string
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	queries := 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			queries++
+			// What Grafana puts in before it asks.
+			asks(t, panel.Title, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
+		}
+	}
+	if dashboard.Title == "" || queries < 9 {
+		t.Errorf("%q asks %d queries", dashboard.Title, queries)
+	}
+}
