@@ -14,6 +14,9 @@ const CERTIFICATE: &str = include_str!("credentials/tls.crt");
 /// Nobody's key: only its form is looked at.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nbm8ga2V5IGF0IGFsbA==\n-----END PRIVATE KEY-----\n";
 
+/// A declaration, what the Secret holds, and words of the refusal.
+type Case<'a> = (&'a Value, &'a [(&'a str, &'a str)], [&'a str; 3]);
+
 fn provider(spec: &Value) -> MachineProvider {
     let mut spec = spec.clone();
     spec["type"] = "sim".into();
@@ -98,7 +101,7 @@ fn what_is_wrong_names_secret_and_key_and_never_a_value() {
     let oauth2 = json!({"authentication": {"type": "oauth2", "oauth2": {
         "clientId": "me", "clientSecretRef": {"name": "s"},
     }}});
-    let cases: [(&Value, &[(&str, &str)], [&str; 3]); 11] = [
+    let cases: [Case<'_>; 11] = [
         (
             &key,
             &[("other", "s3cr3t")],

@@ -234,6 +234,12 @@ pub fn lower_provider(
             .and_then(|config| config.custom_settings.get(LINK_LOCAL))
             .is_some_and(|allowed| allowed == "true"),
         access,
-        credentials: Credentials::new(secrets.values().cloned().flatten().collect()),
+        credentials: Credentials::new(
+            secrets
+                .values()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        ),
     }
 }
