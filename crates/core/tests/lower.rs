@@ -3,9 +3,10 @@
 
 mod support;
 
-use std::collections::BTreeMap;
-
-use machinist_core::dialect::vitistack::{ProviderQuery, lower, lower_provider, provider_query};
+use machinist_core::{
+    dialect::vitistack::{ProviderQuery, SecretData, lower, lower_provider, provider_query},
+    provider::Access,
+};
 use support::{MACHINE, PROVIDER, machine, provider};
 
 /// What is wanted, in one line a part.
@@ -172,7 +173,7 @@ fn a_machine_says_which_provider_it_means() {
 #[test]
 fn a_provider_declares_how_long_a_call_may_take() {
     let timeout = |yaml: &str| {
-        let spec = lower_provider(&provider(yaml), BTreeMap::new());
+        let spec = lower_provider(&provider(yaml), Access::Opaque, &SecretData::new());
         spec.timeout.map(|limit| limit.as_millis())
     };
     let with =

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
+use jiff::Timestamp;
 use machinist_core::{machine::Trouble, provider::Provider};
 use tokio::task::AbortHandle;
 
@@ -16,8 +17,14 @@ pub(crate) type ProviderName = (String, String);
 /// One connected provider.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    /// What it was built from; another fingerprint means another connection.
+    /// What it was declared as; another fingerprint means another connection, which is news to
+    /// machines.
     pub(crate) fingerprint: String,
+    /// The versions of the Secrets that it was built from; others mean another connection too, and
+    /// are no machine's business.
+    pub(crate) secrets: Vec<Option<String>>,
+    /// When what the Secrets hold stops being valid, where that is known.
+    pub(crate) expires: Option<Timestamp>,
     /// The driver, metered.
     pub(crate) provider: Arc<dyn Provider>,
     /// Forward the platform's hints and look for changes; they end with the connection.

@@ -22,6 +22,7 @@ use crate::{
     notices::Notices,
     phases::Phases,
     placing::{Placing, Woken},
+    secrets::Secrets,
     sweep::Sweep,
     tally::Tally,
     written::Written,
@@ -37,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) backoff: Backoff,
     pub(crate) written: Written,
     pub(crate) connections: Connections,
+    /// The Secrets that providers refer to.
+    pub(crate) secrets: Secrets,
     /// What was last seen of each machine.
     pub(crate) notices: Arc<Notices>,
     /// Where machines that name no provider are placed.
@@ -96,7 +99,13 @@ impl Context {
             metrics,
             readiness,
         } = engine;
+        let due = queues.providers.clone();
+        let hint = move |(namespace, name): &ProviderName| {
+            // A closed queue means that the engine is ending.
+            let _ = due.unbounded_send(ObjectRef::new(name).within(namespace));
+        };
         let context = Context {
+            secrets: Secrets::new(client.clone(), Arc::new(hint)),
             events: Events::new(client.clone(), clock.clone()),
             client,
             connect,

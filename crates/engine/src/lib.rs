@@ -33,6 +33,7 @@ mod phases;
 mod placing;
 pub mod quota;
 mod readiness;
+mod secrets;
 mod sweep;
 mod tally;
 #[cfg(test)]

@@ -8,8 +8,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use machinist_core::provider::{Connect, Provider, ProviderError, ProviderResult, ProviderSpec};
-use machinist_providers::{Accelerator, Qemu, QemuConfig, Sim, SimCloud, SimOptions};
+use machinist_core::provider::{
+    Access, Connect, Provider, ProviderError, ProviderResult, ProviderSpec,
+};
+use machinist_providers::{
+    Accelerator, Qemu, QemuConfig, Reach, Sim, SimCloud, SimOptions, Tokens,
+};
 #[cfg(feature = "aws")]
 use machinist_providers::{Aws, AwsConfig};
 
@@ -67,13 +71,24 @@ impl Drivers {
         let cloud = clouds
             .entry(spec.uid.clone())
             .or_insert_with(|| SimCloud::new(options));
-        Ok(Arc::new(Sim::new(cloud.clone())))
+        let cloud = cloud.clone();
+        Ok(Arc::new(match &spec.access {
+            Access::OAuth2(client) => {
+                Sim::with_tokens(cloud, Tokens::new(client.clone(), Reach::of(spec))?)
+            }
+            Access::Opaque
+            | Access::Token(_)
+            | Access::Password { .. }
+            | Access::Certificate { .. }
+            | Access::Account(_) => Sim::new(cloud),
+        }))
     }
 
     fn qemu(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
         let mut config = QemuConfig::new(self.dir.qemu().join(&spec.uid));
         config.image_dirs = self.dir.image_dirs();
         config.images = spec.images.clone();
+        config.reach = Reach::of(spec);
         for (key, value) in &spec.settings {
             match key.as_str() {
                 "binary" => config.binary = Some(PathBuf::from(value)),

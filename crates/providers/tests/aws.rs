@@ -21,7 +21,7 @@ use machinist_core::{
     provider::{Change, Credentials, Provider, ProviderError},
 };
 use machinist_providers::{
-    Aws, AwsConfig,
+    Aws, AwsConfig, Reach,
     aws::wire::{Client, Keys, Query},
     conformance::{Fixture, run_all, smallest_want},
 };
@@ -50,6 +50,7 @@ impl Cloud {
             region: REGION.to_owned(),
             endpoint: self.proxy.endpoint(),
             keys: self.keys(),
+            reach: Reach::Usual,
             settling: Duration::from_millis(300),
         });
         driver.unwrap()
@@ -58,7 +59,7 @@ impl Cloud {
     /// Asks moto itself for ids of what carries a key and is not gone.
     async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
         let endpoint = format!("http://127.0.0.1:{}", self.moto.port);
-        let client = Client::new(&endpoint, REGION, self.keys()).unwrap();
+        let client = Client::new(&endpoint, REGION, self.keys(), Reach::Usual).unwrap();
         let ask = async |action| {
             let query =
                 Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &key.to_string());
@@ -338,6 +339,7 @@ fn driver_with(cloud: &Cloud, secret: &str) -> Aws {
         region: REGION.to_owned(),
         endpoint: cloud.proxy.endpoint(),
         keys: Keys::of(&Credentials::new(held.collect())).unwrap(),
+        reach: Reach::Usual,
         settling: Duration::ZERO,
     };
     Aws::new(config).unwrap()

@@ -65,6 +65,10 @@ const CREDENTIALS: &[&str] = &[
     "Check that the Secret that the provider refers to holds credentials that the platform accepts, and that they have not expired.",
     "Replace them in the Secret; running machines are not touched.",
 ];
+const SECRET: &[&str] = &[
+    "Write what the message names into the Secret; the change is seen, and running machines are not touched.",
+    "Or have the provider refer to another Secret or key: `kubectl edit {kind} {name}{-n}`.",
+];
 const PROVIDER: &[&str] = &[
     "Look at the provider: `machinist get machineproviders -A`, then `machinist why machineprovider/NAME`.",
 ];
@@ -298,6 +302,24 @@ pub(super) static ALL: &[Reason] = &[
         &[
             "Create the Secret that the message names, or have the provider refer to another: `kubectl edit {kind} {name}{-n}`.",
         ],
+    ),
+    row(
+        "SecretKeyNotFound",
+        Other,
+        "a key in the Secret that the provider refers to",
+        SECRET,
+    ),
+    row(
+        "SecretMalformed",
+        Other,
+        "a value of the right form in the Secret that the provider refers to",
+        SECRET,
+    ),
+    row(
+        "CredentialsIncomplete",
+        Other,
+        "the rest of spec.authentication",
+        CORRECT,
     ),
     // A provider's conditions.
     row("Connected", Nobody, "nothing", NOTHING),

@@ -1,6 +1,6 @@
 //! What a platform can do, and how it is.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// What a platform can do, as far as the planner must know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -155,6 +155,8 @@ pub struct Health {
     pub storage: Option<u64>,
     /// Disk space in bytes that is free, where the platform says.
     pub storage_free: Option<u64>,
+    /// How long what was fetched to prove who we are still lasts.
+    pub credentials_last: Option<Duration>,
     /// Facts for the provider's status, such as the accelerator; never a secret.
     pub details: BTreeMap<String, String>,
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{Courtesy, Provider, ProviderResult};
+use super::{Access, Courtesy, Provider, ProviderResult};
 
 /// A declared provider with its references resolved; what a driver is built from.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,10 @@ pub struct ProviderSpec {
     pub images: BTreeMap<String, String>,
     /// Settings that only the platform understands.
     pub settings: BTreeMap<String, String>,
+    /// Whether link-local addresses and metadata services may be asked.
+    pub link_local: bool,
+    /// With what the driver proves who it is.
+    pub access: Access,
     /// What the referenced Secrets hold, by key.
     pub credentials: Credentials,
 }

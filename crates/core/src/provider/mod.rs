@@ -8,6 +8,7 @@
 //! Time-outs, retries, rate limits, metrics and injected faults are decorators around
 //! this trait; a driver writes none of them itself.
 
+mod access;
 mod capability;
 mod connect;
 mod courtesy;
@@ -22,6 +23,7 @@ use futures::stream::BoxStream;
 use crate::machine::{Facts, MachineId, MachineKey, Want};
 
 pub use crate::machine::{Change, Size};
+pub use access::{Access, Confidential, OAuth2};
 pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
 pub use courtesy::{Courtesy, Rate};

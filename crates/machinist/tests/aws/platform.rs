@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use machinist_core::provider::Credentials;
-use machinist_providers::aws::wire::{Client, Element, Keys, Query};
+use machinist_providers::{
+    Reach,
+    aws::wire::{Client, Element, Keys, Query},
+};
 
 use crate::{
     cloud::{IMAGE, Moto, Options, Proxy, REGION},
@@ -45,7 +48,7 @@ impl Platform {
         let endpoint = format!("http://127.0.0.1:{}", moto.port);
         Platform {
             proxy: proxy.await,
-            direct: Client::new(&endpoint, REGION, keys).unwrap(),
+            direct: Client::new(&endpoint, REGION, keys, Reach::Usual).unwrap(),
             moto,
         }
     }

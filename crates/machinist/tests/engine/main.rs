@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod election;
+mod endpoints;
 mod faults;
 mod fleet;
 mod lab;
@@ -13,6 +14,7 @@ mod leases;
 mod lifecycle;
 mod placement;
 mod providers;
+mod rotation;
 mod simulation;
 mod stack;
 #[path = "../support/mod.rs"]

@@ -10,9 +10,9 @@ use kube::{
 };
 use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
-use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
+use machinist_core::provider::{Access, Connect, Provider, ProviderResult, ProviderSpec};
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
-use machinist_providers::{Sim, SimCloud, SimOptions, sim::Verb};
+use machinist_providers::{Aws, AwsConfig, Reach, Sim, SimCloud, SimOptions, Tokens, sim::Verb};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -23,8 +23,16 @@ struct OneCloud(SimCloud);
 
 #[async_trait]
 impl Connect for OneCloud {
-    async fn connect(&self, _: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
-        Ok(Arc::new(Sim::new(self.0.clone())))
+    async fn connect(&self, spec: &ProviderSpec) -> ProviderResult<Arc<dyn Provider>> {
+        let cloud = self.0.clone();
+        Ok(match &spec.access {
+            Access::OAuth2(client) => {
+                let tokens = Tokens::new(client.clone(), Reach::of(spec))?;
+                Arc::new(Sim::with_tokens(cloud, tokens))
+            }
+            _ if spec.kind == "aws" => Arc::new(Aws::new(AwsConfig::of(spec)?)?),
+            _ => Arc::new(Sim::new(cloud)),
+        })
     }
 }
 

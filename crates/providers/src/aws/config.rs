@@ -5,6 +5,7 @@ use std::time::Duration;
 use machinist_core::provider::{ProviderError, ProviderResult, ProviderSpec};
 
 use super::wire::Keys;
+use crate::shared::http::Reach;
 
 /// How long EC2 may take to know an instance that it has made.
 const SETTLING: Duration = Duration::from_secs(120);
@@ -18,6 +19,8 @@ pub struct AwsConfig {
     pub endpoint: String,
     /// The keys; never shown.
     pub keys: Keys,
+    /// Which addresses may be asked.
+    pub reach: Reach,
     /// How long an id must have been unknown to EC2 before it counts as gone.
     pub settling: Duration,
 }
@@ -59,6 +62,7 @@ impl AwsConfig {
             endpoint: endpoint.unwrap_or_else(|| format!("ec2.{region}.{domain}")),
             region,
             keys,
+            reach: Reach::of(spec),
             settling: SETTLING,
         })
     }
@@ -68,7 +72,7 @@ impl AwsConfig {
 mod tests {
     use std::collections::BTreeMap;
 
-    use machinist_core::provider::{Courtesy, Credentials};
+    use machinist_core::provider::{Access, Courtesy, Credentials};
 
     use super::*;
 
@@ -87,6 +91,8 @@ mod tests {
             courtesy: Courtesy::default(),
             images: BTreeMap::new(),
             settings: BTreeMap::new(),
+            link_local: false,
+            access: Access::Opaque,
             credentials: Credentials::new(held.collect()),
         }
     }

@@ -53,7 +53,12 @@ impl Aws {
     /// When the endpoint is no address.
     pub fn new(config: AwsConfig) -> ProviderResult<Aws> {
         Ok(Aws {
-            client: Client::new(&config.endpoint, &config.region, config.keys.clone())?,
+            client: Client::new(
+                &config.endpoint,
+                &config.region,
+                config.keys.clone(),
+                config.reach,
+            )?,
             config,
             unseen: Unseen::default(),
             types: Mutex::default(),

@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, net::Ipv4Addr, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use crate::shared::http::Reach;
+
 /// How a [`super::Qemu`] driver works.
 #[derive(Debug, Clone)]
 pub struct QemuConfig {
@@ -13,6 +15,8 @@ pub struct QemuConfig {
     pub image_dirs: Vec<PathBuf>,
     /// Images by name, each a path, a URL or a name in an image directory.
     pub images: BTreeMap<String, String>,
+    /// Where images may come from.
+    pub reach: Reach,
     /// The QEMU binary; searched in `PATH` when absent.
     pub binary: Option<PathBuf>,
     /// Which accelerator the guests use.
@@ -38,6 +42,7 @@ impl QemuConfig {
             root: root.into(),
             image_dirs: Vec::new(),
             images: BTreeMap::new(),
+            reach: Reach::Usual,
             binary: None,
             accelerator: Accelerator::Auto,
             network: Network::default(),

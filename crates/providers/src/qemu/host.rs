@@ -63,7 +63,8 @@ impl Host {
                 layout.images.clone(),
                 config.image_dirs.clone(),
                 config.images.clone(),
-            ),
+            )
+            .reaching(config.reach),
             chooser: Chooser::new(layout.root.clone(), config.accelerator),
             hints: broadcast::Sender::new(1024),
             followed: Mutex::default(),

@@ -1,4 +1,7 @@
-//! What several drivers need: files that are never half written, and guest images.
+//! What several drivers need: files that are never half written, guest images, HTTP that goes only
+//! where it may, and tokens.
 
 pub mod files;
+pub mod http;
 pub mod images;
+pub mod oauth2;

@@ -17,11 +17,11 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderResult},
+    provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
 };
 use tokio_stream::wrappers::BroadcastStream;
 
-use crate::fault::Admitted;
+use crate::{fault::Admitted, shared::oauth2::Tokens};
 use fleet::Among;
 
 pub use crate::fault::{Call, Chaos, Fault, Script, Verb};
@@ -32,7 +32,16 @@ pub use options::{SimOptions, Transition};
 #[derive(Debug, Clone)]
 pub struct Sim {
     cloud: SimCloud,
-    token: Option<Token>,
+    shown: Shown,
+}
+
+/// What a driver shows the platform to be let in.
+#[derive(Debug, Clone)]
+enum Shown {
+    Nothing,
+    Token(Token),
+    /// A token that is fetched, and lasts for a while.
+    Fetched(Tokens),
 }
 
 /// What a driver shows the platform; never printed.
@@ -54,17 +63,36 @@ impl std::fmt::Debug for Token {
 impl Sim {
     /// Connects to a platform.
     pub fn new(cloud: SimCloud) -> Sim {
-        Sim { cloud, token: None }
+        let shown = Shown::Nothing;
+        Sim { cloud, shown }
     }
 
     /// Connects to a platform that may ask for a token.
     pub fn with_token(cloud: SimCloud, token: Option<String>) -> Sim {
-        let token = token.map(Token::new);
-        Sim { cloud, token }
+        let shown = token.map(Token::new).map_or(Shown::Nothing, Shown::Token);
+        Sim { cloud, shown }
+    }
+
+    /// Connects to a platform that wants tokens of an OAuth2 client.
+    pub fn with_tokens(cloud: SimCloud, tokens: Tokens) -> Sim {
+        let shown = Shown::Fetched(tokens);
+        Sim { cloud, shown }
     }
 
     async fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
-        self.cloud.begin(self.token.as_ref(), verb, key).await
+        match &self.shown {
+            Shown::Nothing => self.cloud.begin(None, verb, key).await,
+            Shown::Token(token) => self.cloud.begin(Some(token), verb, key).await,
+            Shown::Fetched(tokens) => {
+                let text = tokens.token().await?;
+                let token = Token::new(text.reveal().to_owned());
+                let outcome = self.cloud.begin(Some(&token), verb, key).await;
+                if matches!(outcome, Err(ProviderError::Credentials { .. })) {
+                    tokens.refused(&text);
+                }
+                outcome
+            }
+        }
     }
 
     /// The platform.
@@ -91,7 +119,15 @@ impl Provider for Sim {
 
     async fn probe(&self) -> ProviderResult<Health> {
         let call = self.begin(Verb::Probe, None).await?;
-        call.end(self.cloud.health()).await
+        let credentials_last = match &self.shown {
+            Shown::Fetched(tokens) => tokens.lasts(),
+            Shown::Nothing | Shown::Token(_) => None,
+        };
+        let health = Health {
+            credentials_last,
+            ..self.cloud.health()
+        };
+        call.end(health).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

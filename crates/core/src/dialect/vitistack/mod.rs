@@ -1,6 +1,7 @@
 //! The Viti Stack dialect (`vitistack.io/v1alpha1`), in both of its documented shapes.
 
 mod conditions;
+mod credentials;
 mod demand;
 mod disks;
 mod error;
@@ -16,11 +17,12 @@ mod raise_stack;
 mod size;
 mod stack;
 
+pub use credentials::{CredentialsError, SecretData, SecretName, access, secret_names};
 pub use demand::{demand, take};
 pub use error::LowerError;
 pub use lower::lower;
 pub use offer::offer;
-pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query, secret_names};
+pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query};
 pub use raise::{Times, raise};
 pub use raise_platform::{
     FoundSecret, PlatformOutlook, raise_kubevirt, raise_proxmox, uses_config,

@@ -13,7 +13,12 @@ use machinist_api::{
 };
 use thiserror::Error;
 
-use crate::provider::{Courtesy, Credentials, ProviderSpec, Rate};
+use super::credentials::SecretData;
+use crate::provider::{Access, Courtesy, Credentials, ProviderSpec, Rate};
+
+/// The setting that lets a provider be at, and take images from, link-local addresses. It is no
+/// platform's own.
+const LINK_LOCAL: &str = "allowLinkLocal";
 
 /// How a Machine names its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,50 +154,6 @@ pub(super) fn platform(provider: &MachineProvider) -> &'static str {
     }
 }
 
-/// The Secrets that a provider refers to: namespace (its own unless given) and name.
-pub fn secret_names(provider: &MachineProvider) -> Vec<(String, String)> {
-    let own = provider.metadata.namespace.clone().unwrap_or_default();
-    references(provider)
-        .filter_map(|(namespace, name)| {
-            let namespace = namespace.cloned().unwrap_or_else(|| own.clone());
-            Some((namespace, name?.clone()))
-        })
-        .collect()
-}
-
-/// Namespace and name of every Secret that a provider refers to, in each documented form.
-fn references(
-    provider: &MachineProvider,
-) -> impl Iterator<Item = (Option<&String>, Option<&String>)> {
-    let authentication = provider.spec.authentication.as_ref();
-    let keys = authentication.and_then(|a| a.api_key.as_ref()?.secret_ref.as_ref());
-    let oauth2 = authentication.and_then(|a| a.oauth2.as_ref()?.client_secret_ref.as_ref());
-    let certificate = authentication.and_then(|a| a.certificate.as_ref()?.cert_secret_ref.as_ref());
-    let key = authentication.and_then(|a| a.certificate.as_ref()?.key_secret_ref.as_ref());
-    let service_account = authentication.and_then(|a| a.service_account.as_ref());
-    let account = service_account.and_then(|s| s.secret_ref.as_ref());
-    let credentials = provider
-        .spec
-        .credentials
-        .as_ref()
-        .and_then(|c| c.secret_ref.as_ref());
-    let documented = [keys, oauth2, certificate, key, account, credentials]
-        .into_iter()
-        .flatten()
-        .map(|secret| (secret.namespace.as_ref(), secret.name.as_ref()));
-    let shipped = [
-        authentication.and_then(|a| a.credentials_ref.as_ref()),
-        service_account.and_then(|s| s.key_ref.as_ref()),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|secret| {
-        let name = secret.name.as_ref().or(secret.secret_name.as_ref());
-        (secret.namespace.as_ref(), name)
-    });
-    documented.chain(shipped)
-}
-
 /// The declared limit of a call. What is not a duration was refused at admission.
 fn timeout(provider: &MachineProvider) -> Option<Duration> {
     let spec = &provider.spec;
@@ -240,13 +201,15 @@ fn settings(config: &ProviderSettings) -> BTreeMap<String, String> {
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
     let mut settings: BTreeMap<String, String> = beside.collect();
     settings.extend(config.custom_settings.clone());
+    settings.remove(LINK_LOCAL);
     settings
 }
 
-/// Understands a MachineProvider; `secrets` holds what its Secrets hold, by key.
+/// Understands a MachineProvider; `access` is what its Secrets mean, and `secrets` what they hold.
 pub fn lower_provider(
     provider: &MachineProvider,
-    secrets: BTreeMap<String, Vec<u8>>,
+    access: Access,
+    secrets: &SecretData,
 ) -> ProviderSpec {
     let spec = &provider.spec;
     let config = spec.config.as_ref();
@@ -267,6 +230,16 @@ pub fn lower_provider(
             .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
             .collect(),
         settings: config.map(settings).unwrap_or_default(),
-        credentials: Credentials::new(secrets),
+        link_local: config
+            .and_then(|config| config.custom_settings.get(LINK_LOCAL))
+            .is_some_and(|allowed| allowed == "true"),
+        access,
+        credentials: Credentials::new(
+            secrets
+                .values()
+                .flatten()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        ),
     }
 }

@@ -35,6 +35,8 @@ pub struct ProviderOutlook<'a> {
     pub machines: &'a [Arc<Machine>],
     /// How long the last answer took.
     pub latency: Option<Duration>,
+    /// When the credentials stop being valid, where that is known.
+    pub expires: Option<Timestamp>,
     /// How it answered lately.
     pub lately: Option<Lately>,
     /// Now.
@@ -229,7 +231,9 @@ fn authentication(
     let status = match &outlook.outcome {
         Ok(_) => AuthenticationState::Valid,
         Err(trouble) => match trouble.reason.as_str() {
-            "CredentialsRefused" => AuthenticationState::Invalid,
+            "CredentialsRefused" | "SecretKeyNotFound" | "SecretMalformed" => {
+                AuthenticationState::Invalid
+            }
             "CredentialsExpired" => AuthenticationState::Expired,
             _ => AuthenticationState::Error,
         },
@@ -237,7 +241,7 @@ fn authentication(
     declared.then_some(AuthenticationStatus {
         status: Some(status),
         last_verified: Some(Time(outlook.now)),
-        expires_at: None,
+        expires_at: outlook.expires.map(Time),
     })
 }
 

@@ -1,13 +1,13 @@
 //! Turns a declared provider into a connected one, once for each declaration.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 use machinist_api::vitistack::MachineProvider;
 use machinist_core::{
-    dialect::vitistack::{lower_provider, secret_names},
+    dialect::vitistack::{SecretData, access, lower_provider, secret_names},
     machine::Trouble,
     provider::Provider,
 };
@@ -21,6 +21,7 @@ use crate::{
     error::PassError,
     looking::Looking,
     metered::Metered,
+    secrets::Version,
 };
 
 /// The connection for this declaration: the one there is, when nothing changed, or a new one.
@@ -29,22 +30,35 @@ pub(super) async fn connect(
     before: Option<&Attempt>,
     context: &Arc<Context>,
 ) -> Result<Attempt, PassError> {
-    let secrets = match read_secrets(provider, context).await? {
-        Ok(secrets) => secrets,
-        Err(trouble) => return Ok(Err(trouble)),
+    let (secrets, versions) = read_secrets(provider, context).await?;
+    let access = match access(provider, &secrets) {
+        Ok(access) => access,
+        Err(error) => return Ok(Err(unusable(error.reason(), error.to_string()))),
     };
+    let expires = access.expires();
+    if let Some(expired) = expires.filter(|expires| *expires <= context.clock.now()) {
+        let names: Vec<String> = secrets
+            .keys()
+            .map(|(ns, name)| format!("{ns}/{name}"))
+            .collect();
+        let message = format!(
+            "the certificate in Secret {} expired at {expired}; write a new one into it",
+            names.join(" and ")
+        );
+        return Ok(Err(unusable("CredentialsExpired", message)));
+    }
     let fingerprint = format!(
-        "{} {} {}",
+        "{} {}",
         provider.uid().unwrap_or_default(),
         provider.metadata.generation.unwrap_or_default(),
-        secrets.versions.join(" ")
     );
     if let Some(Ok(connection)) = before
         && connection.fingerprint == fingerprint
+        && connection.secrets == versions
     {
         return Ok(Ok(connection.clone()));
     }
-    let spec = lower_provider(provider, secrets.values);
+    let spec = lower_provider(provider, access, &secrets);
     let driver = match context.connect.connect(&spec).await {
         Ok(driver) => driver,
         Err(error) => return Ok(Err(trouble(&error))),
@@ -67,6 +81,8 @@ pub(super) async fn connect(
     watching.extend(forward_hints(provider.as_ref(), context));
     Ok(Ok(Connection {
         fingerprint,
+        secrets: versions,
+        expires,
         watching,
         provider,
     }))
@@ -89,42 +105,38 @@ fn forward_hints(provider: &dyn Provider, context: &Arc<Context>) -> Option<Watc
     Some(Watching::new(task.abort_handle()))
 }
 
-struct Secrets {
-    values: BTreeMap<String, Vec<u8>>,
-    versions: Vec<String>,
-}
-
+/// What the provider's Secrets hold, and in which versions that was read. One that is not there is
+/// left out.
 async fn read_secrets(
     provider: &MachineProvider,
     context: &Context,
-) -> Result<Result<Secrets, Trouble>, PassError> {
-    let mut secrets = Secrets {
-        values: BTreeMap::new(),
-        versions: Vec::new(),
-    };
-    for (namespace, name) in secret_names(provider) {
-        let api: Api<Secret> = Api::namespaced(context.client.clone(), &namespace);
-        let found = api
-            .get_opt(&name)
-            .await
-            .map_err(PassError::api("could not read a secret"))?;
-        let Some(secret) = found else {
-            return Ok(Err(Trouble {
-                reason: "SecretNotFound".into(),
-                message: format!(
-                    "Secret {namespace}/{name}, which the provider refers to, does not exist; create it, or have the provider refer to another."
-                ),
-                terminal: false,
-                retry_after: None,
-            }));
-        };
-        secrets
-            .versions
-            .push(secret.resource_version().unwrap_or_default());
-        let data = secret.data.unwrap_or_default();
-        secrets
-            .values
-            .extend(data.into_iter().map(|(key, value)| (key, value.0)));
+) -> Result<(SecretData, Vec<Version>), PassError> {
+    let (owner, names) = (name_of(provider), secret_names(provider));
+    // First the watch, so that no change falls between it and the look.
+    context.secrets.follow(&owner, &names);
+    let (mut data, mut versions) = (SecretData::new(), Vec::new());
+    for name in names {
+        let api: Api<Secret> = Api::namespaced(context.client.clone(), &name.0);
+        let found = api.get_opt(&name.1).await;
+        let found = found.map_err(PassError::api("could not read a secret"))?;
+        let version = found.as_ref().and_then(ResourceExt::resource_version);
+        context.secrets.read(&owner, &name, version.clone());
+        versions.push(version);
+        if let Some(secret) = found {
+            let values = secret.data.unwrap_or_default().into_iter();
+            let values = values.map(|(key, value)| (key, value.0)).collect();
+            data.insert(name, values);
+        }
     }
-    Ok(Ok(secrets))
+    Ok((data, versions))
+}
+
+/// What the Secrets hold cannot be used; a change of them is seen.
+fn unusable(reason: &str, message: String) -> Trouble {
+    Trouble {
+        reason: reason.into(),
+        message: format!("{message}."),
+        terminal: false,
+        retry_after: None,
+    }
 }

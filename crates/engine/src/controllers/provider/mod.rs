@@ -18,6 +18,7 @@ use kube::{
     runtime::{
         controller::Action,
         reflector::{ObjectRef, store::Writer},
+        watcher,
     },
 };
 use machinist_api::{
@@ -68,6 +69,9 @@ pub(crate) async fn run(
         due,
         saw: |context, event| {
             context.tally.touch(String::new());
+            if let watcher::Event::Delete(provider) = event {
+                context.secrets.follow(&name_of(provider), &[]);
+            }
             context.wake(context.placing.provider_event(event));
         },
         listed: Readiness::providers_are_listed,
@@ -107,6 +111,7 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
     let deleting = provider.metadata.deletion_timestamp.is_some();
     if deleting && machines.is_empty() {
         context.connections.remove(&name);
+        context.secrets.follow(&name, &[]);
         context.backoff.forget(&uid);
         hold(provider, false, context).await?;
         return Ok(Action::await_change());
@@ -155,7 +160,7 @@ pub(super) fn name_of(provider: &MachineProvider) -> ProviderName {
 }
 
 /// Keeps what was found out, and wakes the machines when that is news to them: the provider came
-/// or went, or is declared otherwise.
+/// or went, or is declared otherwise. Other credentials are not: the next call is made with them.
 fn remember(
     name: ProviderName,
     before: Option<crate::connections::Attempt>,

@@ -1,5 +1,6 @@
 //! The only writer of a MachineProvider's status.
 
+use jiff::Timestamp;
 use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
@@ -27,6 +28,7 @@ pub(super) async fn report(
         },
         machines: &findings.machines,
         latency: findings.latency,
+        expires: expires(findings, context),
         lately: findings.lately,
         now: context.clock.now(),
     };
@@ -79,4 +81,14 @@ pub(super) async fn report(
             error,
         )),
     }
+}
+
+/// When the credentials stop being valid: what was fetched to prove who we are, or the certificate.
+fn expires(findings: &Findings, context: &Context) -> Option<Timestamp> {
+    let (connection, health) = findings.outcome.as_ref().ok()?;
+    let fetched = health.credentials_last;
+    let fetched = fetched.and_then(|lasts| context.clock.now().checked_add(lasts).ok());
+    fetched
+        .and_then(|at| Timestamp::from_second(at.as_second()).ok())
+        .or(connection.expires)
 }

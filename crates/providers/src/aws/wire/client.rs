@@ -9,8 +9,10 @@ use aws_sigv4::{
 };
 use futures::StreamExt;
 use machinist_core::provider::{ProviderError, ProviderResult};
-use reqwest::{Response, Url, redirect};
+use reqwest::{Response, Url, header::LOCATION, redirect};
 use sha2::{Digest, Sha256};
+
+use crate::shared::http::{self, Reach};
 
 use super::{
     credentials::Keys,
@@ -37,34 +39,14 @@ impl Client {
     ///
     /// # Errors
     /// When the endpoint is no address, or would send what is declared in the clear.
-    pub fn new(endpoint: &str, region: &str, keys: Keys) -> ProviderResult<Client> {
-        let refuse = |reason: &str| ProviderError::Rejected {
-            field: "endpoint",
-            value: endpoint.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let text = match endpoint.contains("://") {
-            true => endpoint.to_owned(),
-            false => format!("https://{endpoint}"),
-        };
-        let url = Url::parse(&text).map_err(|_| refuse("give a host name or a URL"))?;
+    pub fn new(endpoint: &str, region: &str, keys: Keys, reach: Reach) -> ProviderResult<Client> {
+        let url = http::endpoint("endpoint", endpoint, reach)?;
         let name = url.host_str().unwrap_or_default().to_owned();
-        let local = ["127.0.0.1", "localhost", "[::1]"].contains(&name.as_str());
-        match url.scheme() {
-            "https" => {}
-            "http" if local => {}
-            _ => return Err(refuse("only https is used beyond this host")),
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(refuse("keys belong in the provider's Secret, not in a URL"));
-        }
         let host = match url.port() {
             Some(port) => format!("{name}:{port}"),
             None => name,
         };
-        // A provider that somebody chose before stays.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let http = http::builder(reach)
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT_LIMIT)
             .build()
@@ -101,6 +83,12 @@ impl Client {
         };
         let answer = request.body(body).send().await.map_err(silence)?;
         let status = answer.status();
+        if status.is_redirection() {
+            let place = answer.headers().get(LOCATION);
+            let place = place.and_then(|place| place.to_str().ok());
+            let place = place.unwrap_or("somewhere else").to_owned();
+            return Err(AwsError::Moved { action, place });
+        }
         let unreadable = |source| AwsError::Unreadable {
             action,
             status: status.as_u16(),
@@ -193,7 +181,8 @@ mod tests {
     #[test]
     fn endpoints_are_names_or_urls_and_never_in_the_clear() {
         let check = |endpoint: &str| {
-            Client::new(endpoint, "eu-west-1", keys()).map(|client| client.endpoint().to_owned())
+            Client::new(endpoint, "eu-west-1", keys(), Reach::Usual)
+                .map(|client| client.endpoint().to_owned())
         };
         let good = check("ec2.eu-west-1.amazonaws.com").unwrap();
         assert_eq!(good, "https://ec2.eu-west-1.amazonaws.com/");
@@ -204,6 +193,7 @@ mod tests {
             "https://u:p@x",
             "https://",
             "a b",
+            "169.254.169.254",
         ] {
             assert!(check(bad).is_err(), "{bad}");
         }
@@ -211,7 +201,13 @@ mod tests {
 
     #[test]
     fn a_request_is_signed_for_its_body_host_and_time() {
-        let client = Client::new("ec2.eu-west-1.amazonaws.com", "eu-west-1", keys()).unwrap();
+        let client = Client::new(
+            "ec2.eu-west-1.amazonaws.com",
+            "eu-west-1",
+            keys(),
+            Reach::Usual,
+        )
+        .unwrap();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_440_938_160);
         let sign = |body: &str| -> BTreeMap<String, String> {
             client.signed(body, at).unwrap().into_iter().collect()

@@ -30,6 +30,16 @@ pub enum AwsError {
         #[source]
         source: reqwest::Error,
     },
+    /// The answer says to ask elsewhere, where no signed request is sent.
+    #[error(
+        "{action}: the endpoint redirects to {place}, which is not followed; give the endpoint that answers itself"
+    )]
+    Moved {
+        /// What was called.
+        action: &'static str,
+        /// Where it redirects to.
+        place: String,
+    },
     /// The answer cannot be read. The call may have taken effect.
     #[error("{action}: an answer with status {status} that cannot be read")]
     Unreadable {
@@ -181,6 +191,7 @@ impl AwsError {
         match self {
             AwsError::Refused { refusal, .. } => Some(refusal),
             AwsError::Silence { .. }
+            | AwsError::Moved { .. }
             | AwsError::Unreadable { .. }
             | AwsError::Incomplete { .. }
             | AwsError::Unsigned { .. } => None,
@@ -256,6 +267,7 @@ impl AwsError {
         match self {
             AwsError::Refused { action, .. }
             | AwsError::Silence { action, .. }
+            | AwsError::Moved { action, .. }
             | AwsError::Unreadable { action, .. }
             | AwsError::Incomplete { action, .. }
             | AwsError::Unsigned { action, .. } => action,

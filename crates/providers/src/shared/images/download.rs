@@ -11,13 +11,16 @@ use std::{
 };
 
 use futures::StreamExt;
-use reqwest::{Client, Response, StatusCode, header};
+use reqwest::{Response, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256 as Hasher};
 use tokio::sync::watch;
 
 use super::{ImageError, Sha256, Transfers, checksum::hash_file};
-use crate::shared::files;
+use crate::shared::{
+    files,
+    http::{self, Reach},
+};
 
 /// A server that sends nothing for this long has stopped.
 const STALL: Duration = Duration::from_secs(60);
@@ -40,7 +43,7 @@ struct Note {
 }
 
 pub(super) async fn download(
-    url: &str,
+    (url, reach): (&str, Reach),
     checksum: Option<Sha256>,
     target: &Path,
     transfers: &watch::Sender<Transfers>,
@@ -63,7 +66,7 @@ pub(super) async fn download(
         Err(TryLockError::WouldBlock) => return Err(ImageError::Elsewhere),
         Err(TryLockError::Error(source)) => return Err(fault("lock", &part, source)),
     }
-    let actual = transfer(url, &mut file, &part, &note_path, transfers).await;
+    let actual = transfer((url, reach), &mut file, &part, &note_path, transfers).await;
     transfers.send_modify(|all| {
         all.remove(url);
     });
@@ -100,7 +103,7 @@ fn check_kept(expected: &Sha256, target: &Path, note_path: &Path) -> Result<(), 
 }
 
 async fn transfer(
-    url: &str,
+    (url, reach): (&str, Reach),
     file: &mut File,
     part: &Path,
     note_path: &Path,
@@ -110,7 +113,7 @@ async fn transfer(
         .metadata()
         .map_err(|source| fault("look at", part, source))?
         .len();
-    let response = request(url, done, note_path).await?;
+    let response = request((url, reach), done, note_path).await?;
     let etag = header_text(&response, header::ETAG);
     let mut hasher = Hasher::new();
     if response.status() == StatusCode::PARTIAL_CONTENT {
@@ -161,8 +164,15 @@ async fn transfer(
     }
 }
 
-async fn request(url: &str, done: u64, note_path: &Path) -> Result<Response, ImageError> {
-    let client = client().map_err(ImageError::Transfer)?;
+async fn request(
+    (url, reach): (&str, Reach),
+    done: u64,
+    note_path: &Path,
+) -> Result<Response, ImageError> {
+    let client = http::builder(reach)
+        .read_timeout(STALL)
+        .build()
+        .map_err(ImageError::Transfer)?;
     let etag = fs::read(note_path)
         .ok()
         .and_then(|bytes| serde_json::from_slice::<Note>(&bytes).ok())
@@ -174,7 +184,7 @@ async fn request(url: &str, done: u64, note_path: &Path) -> Result<Response, Ima
             .header(header::RANGE, format!("bytes={done}-"))
             .header(header::IF_RANGE, etag);
     }
-    let response = request.send().await.map_err(ImageError::Transfer)?;
+    let response = request.send().await.map_err(unsent)?;
     let status = response.status();
     if status.is_client_error()
         && status != StatusCode::TOO_MANY_REQUESTS
@@ -187,20 +197,18 @@ async fn request(url: &str, done: u64, note_path: &Path) -> Result<Response, Ima
     }
     if status == StatusCode::RANGE_NOT_SATISFIABLE {
         // The part is as long as the whole, or longer: begin anew, without a range.
-        let response = client.get(url).send().await.map_err(ImageError::Transfer)?;
+        let response = client.get(url).send().await.map_err(unsent)?;
         return response.error_for_status().map_err(ImageError::Transfer);
     }
     response.error_for_status().map_err(ImageError::Transfer)
 }
 
-fn client() -> Result<Client, reqwest::Error> {
-    // The first to install wins; whichever it is serves.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .user_agent(concat!("machinist/", env!("CARGO_PKG_VERSION")))
-        .read_timeout(STALL)
-        .connect_timeout(Duration::from_secs(20))
-        .build()
+/// An address that is not asked is no failure of a transfer: trying again does not help.
+fn unsent(error: reqwest::Error) -> ImageError {
+    match http::forbidden(&error) {
+        Some(address) => ImageError::Forbidden(address),
+        None => ImageError::Transfer(error),
+    }
 }
 
 fn header_text(response: &Response, name: header::HeaderName) -> Option<String> {

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 use machinist_core::provider::ProviderError;
 use thiserror::Error;
 
-use crate::shared::files;
+use crate::shared::{files, http::ForbiddenAddress};
 
 /// Why an image cannot be used.
 #[derive(Debug, Error)]
@@ -44,6 +44,9 @@ pub enum ImageError {
         /// The HTTP status.
         status: String,
     },
+    /// It is where nobody is asked.
+    #[error("it is not fetched")]
+    Forbidden(#[source] ForbiddenAddress),
     /// The transfer failed; it goes on where it stopped when it is tried again.
     #[error("the transfer failed")]
     Transfer(#[source] reqwest::Error),
@@ -96,6 +99,11 @@ impl ImageError {
                 field: "image",
                 value: reference.to_owned(),
                 reason: error.to_string(),
+            },
+            ImageError::Forbidden(address) => ProviderError::Rejected {
+                field: "image",
+                value: reference.to_owned(),
+                reason: address.to_string(),
             },
             ImageError::Full { .. } => ProviderError::NoCapacity {
                 reason: error.to_string(),

@@ -19,9 +19,13 @@ use std::{
 
 use futures::{FutureExt, future::BoxFuture, future::Shared};
 use machinist_core::machine::Image;
+use reqwest::Url;
 use tokio::sync::watch;
 
-use crate::shared::files;
+use crate::shared::{
+    files,
+    http::{self, Reach},
+};
 pub use checksum::Sha256;
 pub use download::Progress;
 pub use error::ImageError;
@@ -37,6 +41,7 @@ pub struct ImageStore {
     dir: PathBuf,
     search: Vec<PathBuf>,
     names: BTreeMap<String, String>,
+    reach: Reach,
     fetching: Mutex<HashMap<String, Fetching>>,
     transfers: watch::Sender<Transfers>,
 }
@@ -67,9 +72,16 @@ impl ImageStore {
             dir,
             search,
             names,
+            reach: Reach::Usual,
             fetching: Mutex::default(),
             transfers: watch::Sender::default(),
         }
+    }
+
+    /// The same store, whose images may come from these places.
+    #[must_use]
+    pub fn reaching(self, reach: Reach) -> ImageStore {
+        ImageStore { reach, ..self }
     }
 
     /// Follows the transfers that are going on.
@@ -91,6 +103,9 @@ impl ImageStore {
                 None => (reference.as_str(), None),
             };
             let pinned = pinned.map(Sha256::parse).transpose()?;
+            if let Ok(url) = Url::parse(url) {
+                http::check(&url, self.reach).map_err(ImageError::Forbidden)?;
+            }
             return Ok(Resolved {
                 source: Source::Url(url.to_owned()),
                 checksum: declared.or(pinned),
@@ -165,7 +180,7 @@ impl ImageStore {
             match running.get(&resolved.file_name) {
                 Some(fetching) if fetching.peek().is_none() => fetching.clone(),
                 _ => {
-                    let fetching = start(resolved, path, self.transfers.clone());
+                    let fetching = start(resolved, path, self.transfers.clone(), self.reach);
                     running.insert(resolved.file_name.clone(), fetching.clone());
                     fetching
                 }
@@ -208,13 +223,20 @@ impl ImageStore {
     }
 }
 
-fn start(resolved: &Resolved, path: PathBuf, transfers: watch::Sender<Transfers>) -> Fetching {
+fn start(
+    resolved: &Resolved,
+    path: PathBuf,
+    transfers: watch::Sender<Transfers>,
+    reach: Reach,
+) -> Fetching {
     let Resolved {
         source, checksum, ..
     } = resolved.clone();
     let work = async move {
         match source {
-            Source::Url(url) => download::download(&url, checksum, &path, &transfers).await?,
+            Source::Url(url) => {
+                download::download((&url, reach), checksum, &path, &transfers).await?;
+            }
             Source::File(original) => {
                 let target = path.clone();
                 tokio::task::spawn_blocking(move || link(&original, checksum, &target))

@@ -198,3 +198,37 @@ async fn a_wrong_content_is_refused_and_not_kept() {
     assert_eq!(error.reason(), "Rejected");
     assert!(error.to_string().contains("404"), "{error}");
 }
+
+#[tokio::test]
+async fn images_are_not_fetched_from_metadata_services_not_even_by_redirect() {
+    let dir = tempfile::tempdir().unwrap();
+    let usual = store(dir.path());
+    for url in [
+        "http://169.254.169.254/disk",
+        "http://metadata.google.internal/disk",
+    ] {
+        let error = usual.resolve(&image(url)).unwrap_err();
+        assert!(matches!(error, ImageError::Forbidden(_)), "{error}");
+        let told = ImageError::into_provider(Arc::new(error), url);
+        assert_eq!(told.reason(), "Rejected");
+        assert!(told.to_string().contains("allowLinkLocal"), "{told}");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/disk", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request).await.unwrap();
+        let answer = "HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/disk\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    });
+    let resolved = usual.resolve(&image(&url)).unwrap();
+    let error = usual.fetch(&resolved).await.unwrap_err();
+    assert!(matches!(*error, ImageError::Forbidden(_)), "{error:?}");
+    let anywhere = store(dir.path()).reaching(Reach::Anywhere);
+    assert!(
+        anywhere
+            .resolve(&image("http://169.254.169.254/disk"))
+            .is_ok()
+    );
+}
