@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use kube::{ResourceExt, runtime::reflector::ObjectRef};
@@ -44,6 +44,10 @@ struct Fleet {
 
 struct Notice {
     seen: u64,
+    /// The version of the object that the pass left behind.
+    version: u64,
+    /// Another version of it that the last list found in the view.
+    suspect: Option<u64>,
     /// Whether it is expected to change soon.
     lively: bool,
 }
@@ -89,6 +93,8 @@ impl Notices {
     ) -> bool {
         let notice = Notice {
             seen: sum(seen.iter()),
+            version: version(machine),
+            suspect: None,
             lively,
         };
         let mut known = self.lock();
@@ -99,6 +105,41 @@ impl Notices {
             self.busy.notify_waiters();
         }
         fleet.is_busy() && lively
+    }
+
+    /// A pass came no further than the object, and left it behind like this.
+    pub(crate) fn left(&self, machine: &Machine, provider: &ProviderName) {
+        let mut known = self.lock();
+        let fleet = known.fleets.get_mut(provider);
+        let uid = machine.metadata.uid.as_deref().unwrap_or_default();
+        if let Some(notice) = fleet.and_then(|fleet| fleet.notices.get_mut(uid)) {
+            notice.version = version(machine);
+            notice.suspect = None;
+        }
+    }
+
+    /// The machines of a provider whose objects are not as their last pass left them, and were so
+    /// at the last list already: somebody else wrote what only the engine knows. One list alone
+    /// may find a view that is behind.
+    pub(crate) fn overwritten(
+        &self,
+        provider: &ProviderName,
+        view: impl Fn(&ObjectRef<Machine>) -> Option<Arc<Machine>>,
+    ) -> Vec<ObjectRef<Machine>> {
+        let known = &mut *self.lock();
+        let notices = known.fleets.get_mut(provider).into_iter();
+        let notices = notices.flat_map(|fleet| &mut fleet.notices);
+        let overwritten = notices.filter_map(|(uid, notice)| {
+            let reference = known.machines.get(uid)?;
+            let now = version(view(reference)?.as_ref());
+            let before = notice.suspect.take();
+            if now == notice.version {
+                return None;
+            }
+            notice.suspect = Some(now);
+            (before == Some(now)).then(|| reference.clone())
+        });
+        overwritten.collect()
     }
 
     /// The object is gone.
@@ -154,6 +195,13 @@ impl Notices {
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Stands for the version of an object.
+fn version(machine: &Machine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    machine.metadata.resource_version.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A sum over what was seen, whatever its order; nothing seen is zero.

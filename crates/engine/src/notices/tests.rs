@@ -77,3 +77,30 @@ async fn a_provider_is_busy_while_many_machines_are_on_their_way() {
     notices.forget("uid-0");
     assert!(!notices.is_busy(&provider()));
 }
+
+#[test]
+fn an_object_that_stays_otherwise_than_it_was_left_needs_a_pass() {
+    let notices = Notices::default();
+    let at = |version: &str| {
+        let mut machine = machine(0);
+        machine.metadata.resource_version = Some(version.into());
+        machine
+    };
+    notices.meet(&at("7"));
+    notices.put(&at("7"), &provider(), &[], false);
+    let found = |version: &str| {
+        let view = Arc::new(at(version));
+        !notices
+            .overwritten(&provider(), |_| Some(view.clone()))
+            .is_empty()
+    };
+    assert!(!found("7"));
+    assert!(!found("5"), "the view may be behind");
+    assert!(!found("7"), "and has come up");
+    assert!(!found("8"));
+    assert!(!found("9"), "it is on its way still");
+    assert!(found("9"), "somebody else left it like this");
+    notices.left(&at("9"), &provider());
+    assert!(!found("9") && !found("9"), "a pass has seen it");
+    assert!(notices.overwritten(&provider(), |_| None).is_empty());
+}

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use kube::api::{Patch, PatchParams};
 use machinist_core::machine::PowerState;
 use machinist_providers::{
     SimOptions,
     sim::{Fault, Transition, Verb},
 };
+use serde_json::json;
 
 use crate::{
     lab::{Declared, Life, in_virtual_time, simulated},
@@ -41,6 +43,32 @@ fn two_engines_do_not_keep_a_machine_from_coming_up() {
             .filter(|call| call.verb == Verb::Update)
             .count();
         assert!(updates <= 4, "{updates} calls for one start");
+        life.end().await;
+    });
+}
+
+/// Seed 481 found it: an engine that had lost its lease wrote what it believed, and the other one,
+/// which saw the machine as declared, never looked at the object again.
+#[test]
+fn what_another_engine_wrote_last_is_put_right() {
+    in_virtual_time(async |lab| {
+        let mut life = Life::begin(lab, simulated(SimOptions::default())).await;
+        life.patience = Duration::from_secs(300);
+        let declared = Declared::default();
+        life.declare(&declared).await;
+        life.until_as_declared(&declared).await.expect("made");
+        let status = json!({"status": {
+            "phase": "Failed", "machineID": "another",
+            "conditions": [{
+                "type": "Ready", "status": "False", "reason": "Lost", "message": "Not so.",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }],
+        }});
+        let (machines, params) = (life.machines(), PatchParams::default());
+        let patch = Patch::Merge(&status);
+        let written = machines.patch_status("m", &params, &patch).await;
+        written.expect("written");
+        life.until_as_declared(&declared).await.expect("put right");
         life.end().await;
     });
 }

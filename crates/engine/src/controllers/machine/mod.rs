@@ -291,6 +291,9 @@ fn after_trouble(machine: &Machine, trouble: &Trouble, context: &Context) -> Act
 /// When to look again, when there is nothing to do now.
 fn wait(machine: &Machine, step: &Step, gathered: &Gathered, context: &Context) -> Action {
     if let Some(trouble) = &gathered.trouble {
+        if let Some(provider) = &gathered.provider_name {
+            context.notices.left(machine, provider);
+        }
         return after_trouble(machine, trouble, context);
     }
     context.backoff.forget(&machine.uid().unwrap_or_default());

@@ -52,6 +52,9 @@ pub(super) fn poll(
             let Some(context) = context.upgrade() else {
                 return;
             };
+            for machine in notices.overwritten(&name, |machine| context.machines.get(machine)) {
+                context.hint(machine);
+            }
             match listed {
                 Ok(listed) => {
                     for machine in notices.changed(&name, &listed) {
