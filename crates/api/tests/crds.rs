@@ -189,35 +189,40 @@ fn violations_name_the_field() {
 }
 
 /// A server shows of an object or a list no more than that it is one, so a rule about such a value
-/// says which field it means, or that something is missing or too much.
-#[test]
-fn rules_blame_a_field() {
-    fn check(schema: &Value, path: &str, wrong: &mut Vec<String>) {
-        let is_whole = ["object", "array"]
-            .map(Value::from)
-            .contains(&schema["type"]);
-        for rule in schema["x-kubernetes-validations"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            if is_whole && rule["fieldPath"].is_null() && rule["reason"].is_null() {
-                wrong.push(format!("{path}: {}", rule["message"]));
-            }
-            // What has no path at all is reported as `<nil>`.
-            if !path.contains('.') && rule["fieldPath"].is_null() {
-                wrong.push(format!("{path}: {} has no field", rule["message"]));
-            }
+/// says which field it means and shows it, or that something is missing or too much.
+fn check(schema: &Value, path: &str, wrong: &mut Vec<String>) {
+    let is_whole = ["object", "array"]
+        .map(Value::from)
+        .contains(&schema["type"]);
+    for rule in schema["x-kubernetes-validations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        // A server shows the value that a rule stands at, if that is no object and no list.
+        let shows = !is_whole && rule["fieldPath"].is_null();
+        let says_it = !rule["messageExpression"].is_null();
+        if rule["reason"].is_null() && !shows && !says_it {
+            let message = rule["message"].as_str().unwrap_or_default();
+            wrong.push(format!("{path}: {message:?} shows no value"));
         }
-        for (name, child) in schema["properties"].as_object().into_iter().flatten() {
-            check(child, &format!("{path}.{name}"), wrong);
-        }
-        for below in ["items", "additionalProperties"] {
-            if schema[below].is_object() {
-                check(&schema[below], &format!("{path}[]"), wrong);
-            }
+        // What has no path at all is reported as `<nil>`.
+        if !path.contains('.') && rule["fieldPath"].is_null() {
+            wrong.push(format!("{path}: {} has no field", rule["message"]));
         }
     }
+    for (name, child) in schema["properties"].as_object().into_iter().flatten() {
+        check(child, &format!("{path}.{name}"), wrong);
+    }
+    for below in ["items", "additionalProperties"] {
+        if schema[below].is_object() {
+            check(&schema[below], &format!("{path}[]"), wrong);
+        }
+    }
+}
+
+#[test]
+fn rules_blame_a_field() {
     let mut wrong = Vec::new();
     for crd in machinist_api::crds() {
         for version in &crd.spec.versions {
@@ -227,4 +232,34 @@ fn rules_blame_a_field() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_rule_that_blames_nothing_is_found() {
+    let rule = |more: Value| {
+        let mut rule = json!({"rule": "self.a > 1", "message": "a must be more"});
+        let fields = rule.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        json!({"type": "object", "properties": {"spec": {"type": "object",
+            "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": [rule]}}})
+    };
+    for (more, found) in [
+        (json!({}), 1),
+        (json!({"fieldPath": ".a"}), 1),
+        (json!({"fieldPath": ".a", "messageExpression": "'no'"}), 0),
+        (
+            json!({"fieldPath": ".a", "reason": "FieldValueForbidden"}),
+            0,
+        ),
+    ] {
+        let mut wrong = Vec::new();
+        check(&rule(more.clone()), "Kind", &mut wrong);
+        assert_eq!(wrong.len(), found, "{more}: {wrong:?}");
+        let bare = &rule(more)["properties"]["spec"];
+        let mut wrong = Vec::new();
+        check(bare, "Kind", &mut wrong);
+        let has_no_field = bare["x-kubernetes-validations"][0]["fieldPath"].is_null();
+        let found = found + usize::from(has_no_field);
+        assert_eq!(wrong.len(), found, "{bare}: {wrong:?}");
+    }
 }

@@ -11,7 +11,10 @@ use std::time::Duration;
 pub(crate) use webhooks::WebhookCall;
 use webhooks::Webhooks;
 
-const BOUNDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+/// What is in this process answers within fractions of a millisecond.
+const BOUNDS: [f64; 14] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+];
 
 #[derive(Debug, Default)]
 struct Histogram {

@@ -18,7 +18,7 @@ use serde_json::Value;
 pub use editor::editor_schema;
 pub use sanitize::sanitize;
 pub use verify::violations;
-pub use versions::serve_every_version;
+pub use versions::{serve_every_version, serve_stored_version};
 
 use crate::kupenstack::VM_SHORT_NAME;
 
@@ -71,14 +71,19 @@ pub fn crds_with(options: CrdOptions) -> Vec<CustomResourceDefinition> {
             sanitize(&mut crd);
             object_name::move_rules(&mut crd);
             born_with(&mut crd, born);
-            if options.without_vm_short_name
-                && let Some(names) = &mut crd.spec.names.short_names
-            {
-                names.retain(|name| name != VM_SHORT_NAME);
-            }
+            choose(&mut crd, options);
             crd
         })
         .collect()
+}
+
+/// The CRD as an installation chose it.
+pub fn choose(crd: &mut CustomResourceDefinition, options: CrdOptions) {
+    if options.without_vm_short_name
+        && let Some(names) = &mut crd.spec.names.short_names
+    {
+        names.retain(|name| name != VM_SHORT_NAME);
+    }
 }
 
 /// Gives every new object a status that says so: nobody has looked at it yet. A generation that

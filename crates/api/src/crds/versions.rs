@@ -18,6 +18,13 @@ pub fn serve_every_version(crd: &mut CustomResourceDefinition) {
     }
 }
 
+/// The CRD with the version that is stored served alone, as it is shipped.
+pub fn serve_stored_version(crd: &mut CustomResourceDefinition) {
+    for version in &mut crd.spec.versions {
+        version.served = version.storage;
+    }
+}
+
 /// The CRD of a kind that is stored in one version and served in another one too.
 pub(super) fn in_two_versions(
     mut stored: CustomResourceDefinition,

@@ -115,7 +115,7 @@ fn rules(schema: &mut Schema) {
              || cidr(self.cidr).ip().family() == 4 || self.mtu >= 1280",
             "spec.mtu must be at least 1280 in an IPv6 network",
         )
-        .at(".mtu"),
+        .counting(".mtu", "self.mtu"),
         Rule::new(
             "!has(self.gatewayIP) || !isIP(self.gatewayIP) || !has(self.cidr) \
              || !isCIDR(self.cidr) || cidr(self.cidr).containsIP(self.gatewayIP)",

@@ -38,9 +38,17 @@ pub fn field_rules(root: &JSONSchemaProps) -> Vec<FieldRule> {
     found
 }
 
+/// The words with which an expression makes its message, without the value that it adds.
+fn words(expression: &str) -> Option<String> {
+    let literal = expression.strip_prefix('\'')?;
+    let end = literal.find(", not ").or_else(|| literal.find('\''))?;
+    Some(literal[..end].to_owned())
+}
+
 fn collect(schema: &JSONSchemaProps, path: &str, found: &mut Vec<FieldRule>) {
     for rule in schema.x_kubernetes_validations.iter().flatten() {
-        let message = rule.message.clone().or(rule.message_expression.clone());
+        let words = rule.message_expression.as_deref().and_then(words);
+        let message = rule.message.clone().or(words);
         found.push(FieldRule {
             path: path.to_owned(),
             expression: rule.rule.clone(),

@@ -74,7 +74,7 @@ pub(crate) fn positive_if_given(schema: &mut Schema, field: &str, names: &[&'sta
             ),
             format!("{field}.{name} must be a Kubernetes quantity above zero"),
         )
-        .at(name);
+        .about_entry(name);
         add_rules(schema, &[positive]);
     }
 }

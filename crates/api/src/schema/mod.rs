@@ -22,7 +22,7 @@ pub(crate) use identifiers::{
     label_key, label_name, label_reference, label_values, labels, object_name, object_names,
     ssh_public_key,
 };
-pub(crate) use rule::{Rule, add_rules};
+pub(crate) use rule::{Rule, add_rules, root_message};
 pub(crate) use transition::{
     immutable, label, metadata_name, never_smaller, set_once, set_once_text,
 };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kube::core::Message;
 use schemars::Schema;
 use serde_json::{Value, json};
 
@@ -15,8 +16,21 @@ pub(crate) struct Rule {
     field_path: Option<&'static str>,
     /// As what the server reports that the rule is broken.
     reason: Reason,
-    /// The value that breaks the rule, as an expression that makes a string.
-    value: Option<&'static str>,
+    /// The value that breaks the rule.
+    value: Option<Shown>,
+}
+
+/// A value that a message shows, as an expression.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// An expression that makes a string.
+    Text(&'static str),
+    /// An expression that makes anything, of which `format` makes a string. Estimates know no bound
+    /// for the string that `string` makes of a number, and whatever is done with such a string costs
+    /// too much; nothing is done with what `format` gives.
+    Any(&'static str),
+    /// The entry of this name, which may be a number or a string.
+    Entry(&'static str),
 }
 
 /// As what a server reports a broken rule. It shows no more of a wrong object or list than the
@@ -72,15 +86,27 @@ impl Rule {
     }
 
     /// The same, with its value, which a server does not show for what is part of an object. The
-    /// value is a text: turning a number into one has no bounded cost.
+    /// value is a text; see [`Rule::counting`] for others.
     pub(crate) const fn about(self, field_path: &'static str, value: &'static str) -> Self {
         self.at(field_path).showing(value)
     }
 
     /// The same, with a value in the message, where there is one.
     pub(crate) const fn showing(mut self, value: &'static str) -> Self {
-        self.value = Some(value);
+        self.value = Some(Shown::Text(value));
         self
+    }
+
+    /// The same as [`Rule::about`], with a value that is a number, or may be one.
+    pub(crate) const fn counting(mut self, field_path: &'static str, value: &'static str) -> Self {
+        self.value = Some(Shown::Any(value));
+        self.at(field_path)
+    }
+
+    /// The same about an entry of a map.
+    pub(crate) const fn about_entry(mut self, name: &'static str) -> Self {
+        self.value = Some(Shown::Entry(name));
+        self.at(name)
     }
 
     /// A rule that demands a field, so that the server reports it as `Required value` at its path.
@@ -121,13 +147,32 @@ impl Rule {
             Reason::Required => rule["reason"] = "FieldValueRequired".into(),
             Reason::Forbidden => rule["reason"] = "FieldValueForbidden".into(),
         }
-        if let Some(value) = self.value {
+        if let Some(value) = &self.value {
             // The plain message stays for the case that the value cannot be shown.
-            let message = self.message.replace('\'', "\\'");
-            rule["messageExpression"] = format!("'{message}, not ' + {value}").into();
+            rule["messageExpression"] = value.message(&self.message).into();
         }
         rule
     }
+}
+
+impl Shown {
+    fn message(self, message: &str) -> String {
+        let message = message.replace('\'', "\\'");
+        let formatted = |value: &str| {
+            let message = message.replace('%', "%%");
+            format!("'{message}, not %s'.format([{value}])")
+        };
+        match self {
+            Self::Text(value) => format!("'{message}, not ' + {value}"),
+            Self::Any(value) => formatted(value),
+            Self::Entry(name) => formatted(&format!("self['{name}']")),
+        }
+    }
+}
+
+/// The message of a rule at the root of a kind, where a derive takes no [`Rule`], with a value in it.
+pub(crate) fn root_message(message: &str, value: &'static str) -> Message {
+    Message::Expression(Shown::Any(value).message(message))
 }
 
 /// Appends rules to those that a schema already has.

@@ -90,6 +90,12 @@ fn node(schema: &Value, path: &str, level: Level, causes: &mut Vec<Cause>) {
         }
         _ => {}
     }
+    let ty = type_of(schema);
+    if level == Level::Root && !ty.is_empty() && ty != "object" {
+        let value = json_text(&Value::String(ty.to_owned()));
+        let why = "must be object at the root";
+        causes.push(Cause::invalid(&at("type"), &value, why));
+    }
     extensions(schema, path, causes);
     lists::check(schema, path, causes);
     for (name, child) in properties {
@@ -142,9 +148,6 @@ fn types(schema: &Value, path: &str, level: Level, causes: &mut Vec<Cause>) {
             }
             if ty.is_empty() {
                 causes.push(Cause::required(&place, "must not be empty at the root"));
-            } else if ty != "object" {
-                let value = json_text(&Value::String(ty.to_owned()));
-                causes.push(Cause::invalid(&place, &value, "must be object at the root"));
             }
         }
         Level::Field if ty.is_empty() && !untyped => {

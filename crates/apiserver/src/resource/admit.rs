@@ -1,9 +1,9 @@
-//! What every write goes through before it is stored: the envelope, pruning, defaults,
-//! validation; in the order and with the words of Kubernetes.
+//! What every write goes through before it is stored: the envelope and validation, in the order
+//! and with the words of Kubernetes. Between them is [`super::shape`].
 
 use serde_json::Value;
 
-use super::{Address, FieldValidation, Part, WriteOptions, embedded, hook, metadata, scale, typed};
+use super::{Address, Part, embedded, hook, metadata, scale, typed};
 use crate::admission::Notes;
 use crate::apply;
 use crate::codec;
@@ -161,71 +161,6 @@ fn check_api_version(kind: &Kind, body: &mut Value) -> Result<(), ApiError> {
             "the API version in the data ({found}) does not match the expected API version ({expected})"
         ))),
     }
-}
-
-/// Drops what the schema does not know and fills in its defaults; gives the warnings.
-pub(super) fn shape(
-    kind: &Kind,
-    object: &mut Value,
-    options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
-    let warnings = prune(kind, object, options)?;
-    metadata::drop_empty(object);
-    schema::default(kind.schema(), object);
-    Ok(warnings)
-}
-
-/// Drops what the schema does not know; gives the warnings, or in strict mode the refusal.
-pub(super) fn prune(
-    kind: &Kind,
-    object: &mut Value,
-    options: &WriteOptions,
-) -> Result<Vec<String>, ApiError> {
-    let complaints = complaints(kind, object, options);
-    match options.validation {
-        FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(complaints),
-        FieldValidation::Strict if complaints.is_empty() => Ok(complaints),
-        FieldValidation::Strict => Err(unreadable(kind, &strict(&complaints))),
-    }
-}
-
-/// What strict decoding of an object would say.
-pub(super) fn strict_complaint(
-    kind: &Kind,
-    object: &Value,
-    options: &WriteOptions,
-) -> Option<String> {
-    let complaints = complaints(kind, &mut object.clone(), options);
-    (!complaints.is_empty()).then(|| strict(&complaints))
-}
-
-fn strict(complaints: &[String]) -> String {
-    let complaints: Vec<String> = complaints
-        .iter()
-        .map(|complaint| match complaint.starts_with("line ") {
-            // What the reader of YAML found comes with its own heading.
-            true => format!("yaml: unmarshal errors:\n  {complaint}"),
-            false => complaint.clone(),
-        })
-        .collect();
-    format!("strict decoding error: {}", complaints.join(", "))
-}
-
-/// Drops what is unknown, and names it after what is there more than once.
-fn complaints(kind: &Kind, object: &mut Value, options: &WriteOptions) -> Vec<String> {
-    let mut complaints = options.complaints.clone();
-    let mut unknown = metadata::prune(object);
-    let mut of_schema = schema::prune(kind.schema(), object);
-    of_schema.extend(embedded::prune(kind, object));
-    of_schema.sort();
-    unknown.extend(of_schema);
-    complaints.extend(
-        unknown
-            .iter()
-            .map(|path| format!("unknown field \"{path}\"")),
-    );
-    complaints
 }
 
 /// Puts the managed fields of `before` back when webhooks made nonsense of them.

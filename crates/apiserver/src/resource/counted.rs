@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{Part, WriteOptions, admit};
+use super::{Part, WriteOptions, admit, shape};
 use crate::core::Core;
 use crate::registry::Kind;
 use crate::status::ApiError;
@@ -19,7 +19,7 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<Vec<String>, ApiError> {
         let began = Instant::now();
-        let warnings = admit::shape(kind, object, options);
+        let warnings = shape::shape(kind, object, options);
         if !kind.builtin {
             self.metrics.shaped(began.elapsed());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use machinist_store::{Expect, WriteError};
 use serde_json::Value;
 
-use super::{FieldValidation, Part, WriteOptions, Written, admit, hook};
+use super::{FieldValidation, Part, WriteOptions, Written, admit, hook, shape};
 use crate::admission::{Operation, Request};
 use crate::core::Core;
 use crate::registry::{Hook, Kind};
@@ -54,9 +54,34 @@ impl Core {
             ));
         }
         admit::check_namespace(self, kind, namespace, meta::name(&body))?;
-        let (mut body, warnings) = self
+        let (body, warnings) = self
             .propose(kind, namespace, body, options, untracked)
             .await?;
+        let written = self
+            .create_proposed(kind, namespace, body, options, untracked)
+            .await;
+        match written {
+            Ok(written) => Ok(Written {
+                warnings,
+                ..written
+            }),
+            // Whoever is refused is warned all the same.
+            Err(refused) => {
+                warnings.iter().for_each(|one| options.notes.warn(one));
+                Err(refused)
+            }
+        }
+    }
+
+    /// Stores what was proposed, with what the server adds to it, once it is found right.
+    async fn create_proposed(
+        &self,
+        kind: &Arc<Kind>,
+        namespace: &str,
+        mut body: Value,
+        options: &WriteOptions,
+        untracked: bool,
+    ) -> Result<Written, ApiError> {
         let mut attempt = 0;
         loop {
             // Only a name that is drawn can be drawn again.
@@ -89,7 +114,7 @@ impl Core {
                     None => Ok(Written {
                         object,
                         created: true,
-                        warnings,
+                        warnings: Vec::new(),
                     }),
                 };
             }
@@ -110,7 +135,7 @@ impl Core {
                     return Ok(Written {
                         object,
                         created: true,
-                        warnings,
+                        warnings: Vec::new(),
                     });
                 }
                 Err(WriteError::Exists(_)) if generated && attempt < NAME_ATTEMPTS => attempt += 1,
@@ -150,7 +175,7 @@ impl Core {
                 validation: FieldValidation::Ignore,
                 ..options.clone()
             };
-            admit::shape(kind, &mut mutated, &quiet)?;
+            shape::shape(kind, &mut mutated, &quiet)?;
             hook::prepare(self, kind, &mut mutated, None, Part::Main);
             body = mutated;
         }

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::update::{Proposal, check_uid, check_version};
-use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, unowned};
+use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, shape, unowned};
 use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
@@ -199,7 +199,7 @@ fn check_patched(
         return Err(unreadable(&patched, &why));
     }
     let strict = options.validation == FieldValidation::Strict;
-    if strict && let Some(why) = admit::strict_complaint(kind, &patched, options) {
+    if strict && let Some(why) = shape::strict_complaint(kind, &patched, options) {
         return Err(unreadable(&patched, &why));
     }
     admit::check_address(kind, &mut patched, meta::namespace(live), Some(&at.name))?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Part, WriteOptions, admit};
+use super::{Part, WriteOptions, admit, shape};
 use crate::core::Core;
 use crate::meta;
 use crate::registry::Kind;
@@ -18,7 +18,7 @@ impl Core {
         options: &WriteOptions,
     ) -> Result<(Value, Vec<String>), ApiError> {
         admit::check_envelope(kind, &mut body, namespace, None)?;
-        let warnings = admit::shape(kind, &mut body, options)?;
+        let warnings = shape::shape(kind, &mut body, options)?;
         meta::as_map(&mut body).remove("status");
         // A question always has a spec, so nobody owns that it is there.
         let (version, name) = (kind.api_version(), &kind.kind);

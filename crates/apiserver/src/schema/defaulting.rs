@@ -83,6 +83,14 @@ fn fill_null(schema: &Schema, value: &mut Value) {
     }
 }
 
+/// The default of a node as it is stored where the field is absent, with the defaults inside it.
+pub(super) fn filled(schema: &Schema) -> Option<Value> {
+    let mut value = clean(schema, schema.default.as_ref()?);
+    fill_null(schema, &mut value);
+    fill(schema, &mut value);
+    Some(value)
+}
+
 /// A default as it may be stored: without the nulls that a stored object would not have.
 fn clean(schema: &Schema, default: &Value) -> Value {
     let mut value = default.clone();

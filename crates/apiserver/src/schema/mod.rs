@@ -11,6 +11,7 @@ mod defaulting;
 mod error;
 mod format;
 mod path;
+mod plan;
 mod prune;
 mod text;
 mod validate;

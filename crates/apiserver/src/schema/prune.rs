@@ -9,7 +9,7 @@ use super::Schema;
 use super::path::Path;
 
 /// Whether `field` belongs to every Kubernetes object.
-fn is_meta_field(field: &str) -> bool {
+pub(super) fn is_meta_field(field: &str) -> bool {
     matches!(field, "apiVersion" | "kind" | "metadata")
 }
 

@@ -1,5 +1,6 @@
 //! Go's way of writing values, which the wording of kube-apiserver's messages rests on.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
@@ -145,4 +146,9 @@ pub(crate) fn child_path(path: &str, name: &str) -> String {
     } else {
         format!("{path}.{name}")
     }
+}
+
+/// An order in which two names of different lengths are told apart without a look at them.
+pub(super) fn by_length(one: &str, other: &str) -> Ordering {
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }

@@ -29,6 +29,7 @@ use super::up::interrupted;
 use crate::{
     cli,
     data_dir::DataDir,
+    definitions,
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
@@ -218,7 +219,7 @@ impl Served {
 async fn install_crds(client: &Client, flags: cli::Definitions, webhook: &Served) -> Outcome {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let params = PatchParams::apply("machinist").force();
-    let mut crds = machinist_api::crds::crds_with(flags.into());
+    let mut crds = definitions::shipped(flags.into())?;
     for crd in &mut crds {
         let name = crd.name_any();
         webhook::point(crd, &webhook.place, &webhook.authority);

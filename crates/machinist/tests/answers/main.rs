@@ -6,6 +6,7 @@
 )]
 
 mod bundle;
+mod elsewhere;
 mod plan;
 mod plugin;
 mod read;

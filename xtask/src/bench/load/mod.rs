@@ -7,6 +7,7 @@ mod admission;
 mod creates;
 mod fan_out;
 mod fleet;
+mod gate;
 mod lists;
 mod machine;
 mod many;
@@ -34,6 +35,8 @@ pub(crate) enum Part {
     Placement,
     /// Judging one machine, on Machinist alone
     Admission,
+    /// Quotas and checks of providers at admission, on Machinist alone
+    Gate,
     /// Creates a second and their latency
     Creates,
     /// Memory with 10,000 machines and 100 watchers
@@ -59,13 +62,23 @@ pub(super) async fn measure(
 ) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let parts = [Part::Creates, Part::Memory, Part::Lists, Part::Watches];
-    let alone = [Part::Admission, Part::Many, Part::Fleet, Part::LargeFleet];
+    let alone = [
+        Part::Admission,
+        Part::Gate,
+        Part::Many,
+        Part::Fleet,
+        Part::LargeFleet,
+    ];
     if cfg!(debug_assertions) && alone.into_iter().chain(parts).any(&wanted) {
         bail!("a client that is not optimised would be measured: run this as `make bench`");
     }
     if wanted(Part::Admission) {
         let mut server = Server::machinist(tools, &home.join("admission")).await?;
         figures.push(admission::measure(&mut server, rounds).await?);
+    }
+    if wanted(Part::Gate) {
+        let mut server = Server::machinist(tools, &home.join("gate")).await?;
+        figures.push(gate::measure(&mut server, rounds).await?);
     }
     if parts.into_iter().any(&wanted) {
         let mut pair = Pair::start(tools, home).await?;

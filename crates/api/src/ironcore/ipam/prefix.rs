@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ironcore::common::{
     Condition, IpFamily, LabelSelector, LocalObjectReference, TemplateMetadata,
 };
-use crate::schema::{self, Rule, add_rules, immutable, metadata_name, set_once};
+use crate::schema::{self, Rule, add_rules, immutable, metadata_name, root_message, set_once};
 use crate::wire_enum::wire_enum;
 
 wire_enum! {
@@ -134,7 +134,7 @@ pub(super) const ADDRESSES: &[Rule] = &[
          || self.prefixLength <= 32",
         "prefixLength must be at most 32 with IPv4",
     )
-    .at(".prefixLength"),
+    .counting(".prefixLength", "self.prefixLength"),
 ];
 
 fn rules(schema: &mut Schema) {
@@ -157,7 +157,7 @@ fn rules(schema: &mut Schema) {
              || cidr(self.prefix).prefixLength() == self.prefixLength",
             "prefixLength must be the length of prefix where both are given",
         )
-        .at(".prefixLength"),
+        .counting(".prefixLength", "self.prefixLength"),
     ];
     add_rules(schema, ADDRESSES);
     add_rules(schema, RULES);
@@ -190,9 +190,10 @@ fn allocated_is_known() -> RootRule {
          || (has(self.spec.prefix) && (!has(self.spec.parentSelector) || has(self.spec.parentRef)))",
     )
     .message(
-        "status.phase can be Allocated when spec.prefix is known, and spec.parentRef for a part",
+        "status.phase cannot be Allocated before spec.prefix is known, and spec.parentRef for a part",
     )
     .field_path(".status.phase")
+    .reason(Reason::FieldValueForbidden)
 }
 
 fn used_is_inside() -> RootRule {
@@ -202,6 +203,9 @@ fn used_is_inside() -> RootRule {
          && isCIDR(self.spec.prefix) && self.status.used.all(used, \
          isCIDR(used) && cidr(self.spec.prefix).containsCIDR(used)))",
     )
-    .message("status.used must lie in spec.prefix, of a prefix whose status.phase is Allocated")
+    .message(root_message(
+        "status.used must lie in spec.prefix, of a prefix whose status.phase is Allocated",
+        "self.status.used.join(', ')",
+    ))
     .field_path(".status.used")
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prefix::ADDRESSES;
 use crate::ironcore::common::{Condition, IpFamily, LabelSelector, LocalObjectReference};
-use crate::schema::{self, Rule, add_rules, immutable, set_once};
+use crate::schema::{self, Rule, add_rules, immutable, root_message, set_once};
 use crate::wire_enum::wire_enum;
 
 wire_enum! {
@@ -148,8 +148,9 @@ fn the_result_is_what_was_asked() -> RootRule {
          && (!has(self.spec.ipFamily) || cidr(self.status.prefix).ip().family() \
          == (self.spec.ipFamily == 'IPv4' ? 4 : 6)))))",
     )
-    .message(
+    .message(root_message(
         "status.prefix goes with the phase Allocated, needs spec.prefixRef, and must be what spec asks for",
-    )
+        "has(self.status.prefix) ? self.status.prefix : 'without one'",
+    ))
     .field_path(".status.prefix")
 }

@@ -74,7 +74,7 @@ pub(super) fn interface(schema: &mut Schema) {
         "!has(self.ipFamilies) || self.ipFamilies.size() == (has(self.ips) ? self.ips.size() : 0)",
         "ips must have one entry for each of ipFamilies",
     )
-    .at(".ips")];
+    .counting(".ips", "has(self.ips) ? self.ips.size() : 0")];
     add_rules(schema, FAMILIES);
     add_rules(schema, COUNT);
 }
@@ -85,7 +85,7 @@ pub(super) fn load_balancer(schema: &mut Schema) {
         "!has(self.ipFamilies) || !has(self.ips) || self.ipFamilies.size() == self.ips.size()",
         "ips must have one entry for each of ipFamilies, or be left out",
     )
-    .at(".ips")];
+    .counting(".ips", "self.ips.size()")];
     add_rules(schema, FAMILIES);
     add_rules(schema, COUNT);
 }

@@ -126,7 +126,7 @@ fn port(schema: &mut Schema) {
         "!has(self.endPort) || self.endPort >= self.port",
         "endPort must not be below port",
     )
-    .at(".endPort")];
+    .counting(".endPort", "self.endPort")];
     add_rules(schema, RULES);
 }
 

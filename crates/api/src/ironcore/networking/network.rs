@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::ironcore::common::{Condition, LocalObjectReference, UidReference};
-use crate::schema::{self, Rule, add_rules, metadata_name, set_once_text};
+use crate::schema::{self, Rule, add_rules, metadata_name, root_message, set_once_text};
 use crate::wire_enum::wire_enum;
 
 wire_enum! {
@@ -54,7 +54,8 @@ wire_enum! {
     derive = "Default",
     validation = metadata_name(),
     validation = set_once_text("spec.providerID"),
-    validation = not_with_itself(),
+    validation = no_peering_with_itself(),
+    validation = no_claim_by_itself(),
     doc = "Network is what network interfaces are part of.",
     selectable = ".status.state",
     printcolumn(name = "State", type_ = "string", json_path = ".status.state"),
@@ -197,13 +198,26 @@ fn peering_prefix(schema: &mut Schema) {
 
 /// Rules do not see the namespace, so a network that names its own is found by the webhook. The
 /// word is one of CEL's own, hence its spelling.
-fn not_with_itself() -> RootRule {
+fn no_peering_with_itself() -> RootRule {
     RootRule::new(
-        "(!has(self.spec.peerings) || self.spec.peerings.all(peering, \
-         has(peering.networkRef.__namespace__) || peering.networkRef.name != self.metadata.name)) \
-         && (!has(self.spec.incomingPeerings) || self.spec.incomingPeerings.all(claim, \
-         has(claim.__namespace__) || claim.name != self.metadata.name))",
+        "!has(self.spec.peerings) || self.spec.peerings.all(peering, \
+         has(peering.networkRef.__namespace__) || peering.networkRef.name != self.metadata.name)",
     )
-    .message("spec.peerings and spec.incomingPeerings cannot name the network itself")
+    .message(root_message(
+        "spec.peerings must name networks other than this one",
+        "self.metadata.name",
+    ))
     .field_path(".spec.peerings")
+}
+
+fn no_claim_by_itself() -> RootRule {
+    RootRule::new(
+        "!has(self.spec.incomingPeerings) || self.spec.incomingPeerings.all(claim, \
+         has(claim.__namespace__) || claim.name != self.metadata.name)",
+    )
+    .message(root_message(
+        "spec.incomingPeerings must name networks other than this one",
+        "self.metadata.name",
+    ))
+    .field_path(".spec.incomingPeerings")
 }

@@ -98,7 +98,7 @@ fn exceptions_inside(schema: &mut Schema) {
          !isCIDR(part) || cidr(self.cidr).containsCIDR(part))",
         "except must lie in cidr",
     )
-    .at(".except")];
+    .counting(".except", "self.except.join(', ')")];
     add_rules(schema, RULES);
 }
 
@@ -107,6 +107,6 @@ fn port(schema: &mut Schema) {
         "!has(self.endPort) || (has(self.port) && self.port > 0 && self.endPort >= self.port)",
         "endPort needs port, and must not be below it",
     )
-    .at(".endPort")];
+    .counting(".endPort", "self.endPort")];
     add_rules(schema, RULES);
 }

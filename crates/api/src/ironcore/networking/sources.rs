@@ -156,7 +156,7 @@ fn single_address(schema: &mut Schema) {
              || (self.prefixLength == 32 && (!has(self.ipFamily) || self.ipFamily == 'IPv4'))",
             "prefixLength must be that of a single address: 32 with IPv4, 128 with IPv6",
         )
-        .at(".prefixLength"),
+        .counting(".prefixLength", "self.prefixLength"),
     ];
     schema.remove("x-kubernetes-validations");
     add_rules(schema, RULES);

@@ -53,6 +53,6 @@ pub(super) fn scaling(schema: &mut Schema) {
         "self.minReplicas <= self.maxReplicas",
         "minReplicas must not be larger than maxReplicas",
     )
-    .at(".minReplicas")];
+    .counting(".minReplicas", "self.minReplicas")];
     add_rules(schema, RULES);
 }

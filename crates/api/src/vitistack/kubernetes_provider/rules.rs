@@ -72,12 +72,12 @@ pub(super) fn node_pool(schema: &mut Schema) {
             "self.minNodes <= self.maxNodes",
             "minNodes must not be larger than maxNodes",
         )
-        .at(".minNodes"),
+        .counting(".minNodes", "self.minNodes"),
         Rule::new(
             "self.minNodes <= self.desiredNodes && self.desiredNodes <= self.maxNodes",
             "desiredNodes must be from minNodes to maxNodes",
         )
-        .at(".desiredNodes"),
+        .counting(".desiredNodes", "self.desiredNodes"),
     ];
     add_rules(schema, RULES);
 }

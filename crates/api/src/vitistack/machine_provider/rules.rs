@@ -207,7 +207,9 @@ pub(super) fn endpoint(schema: &mut Schema) {
 
 /// Rules over a range that may be asked for.
 pub(super) fn offered_range(schema: &mut Schema) {
-    const RULES: &[Rule] =
-        &[Rule::new("self.min <= self.max", "min must not be larger than max").at(".min")];
+    const RULES: &[Rule] = &[
+        Rule::new("self.min <= self.max", "min must not be larger than max")
+            .counting(".min", "self.min"),
+    ];
     add_rules(schema, RULES);
 }

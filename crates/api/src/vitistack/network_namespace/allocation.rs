@@ -97,11 +97,15 @@ fn range(schema: &mut Schema) {
             "spec.ipAllocation.static.ipv4Gateway must be an address in spec.ipAllocation.static.ipv4CIDR",
         ).about(".ipv4Gateway", "self.ipv4Gateway"),
         Rule::new(
-            "!isCIDR(self.ipv4CIDR) \
-             || ((!has(self.ipv4RangeStart) || !isIP(self.ipv4RangeStart) || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeStart)) \
-             && (!has(self.ipv4RangeEnd) || !isIP(self.ipv4RangeEnd) || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeEnd)))",
-            "spec.ipAllocation.static.ipv4RangeStart and ipv4RangeEnd must be addresses in spec.ipAllocation.static.ipv4CIDR",
-        ).at(".ipv4RangeStart"),
+            "!isCIDR(self.ipv4CIDR) || !has(self.ipv4RangeStart) || !isIP(self.ipv4RangeStart) \
+             || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeStart)",
+            "spec.ipAllocation.static.ipv4RangeStart must be an address in spec.ipAllocation.static.ipv4CIDR",
+        ).about(".ipv4RangeStart", "self.ipv4RangeStart"),
+        Rule::new(
+            "!isCIDR(self.ipv4CIDR) || !has(self.ipv4RangeEnd) || !isIP(self.ipv4RangeEnd) \
+             || cidr(self.ipv4CIDR).containsIP(self.ipv4RangeEnd)",
+            "spec.ipAllocation.static.ipv4RangeEnd must be an address in spec.ipAllocation.static.ipv4CIDR",
+        ).about(".ipv4RangeEnd", "self.ipv4RangeEnd"),
     ];
     add_rules(schema, RULES);
 }

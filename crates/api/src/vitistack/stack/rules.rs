@@ -35,7 +35,7 @@ pub(super) fn machine_quota(schema: &mut Schema) {
         "!has(self.total) || !has(self.perProvider) || self.perProvider <= self.total",
         "spec.quotas.machines.perProvider must not be larger than spec.quotas.machines.total",
     )
-    .at(".perProvider")];
+    .counting(".perProvider", "self.perProvider")];
     add_rules(schema, RULES);
 }
 

@@ -32,7 +32,9 @@ pub(super) fn resolve(text: &str, schema: &Schema) -> Option<String> {
             schema = schema
                 .map_value()
                 .filter(|_| schema.properties.is_empty())?;
-            out.push_str(&format!("[{name}]"));
+            // Upstream appends the path as the name of a field, also when it begins with a key.
+            let dot = if out.is_empty() { "." } else { "" };
+            out.push_str(&format!("{dot}[{name}]"));
         }
     }
     Some(out)
@@ -56,4 +58,28 @@ fn quoted(text: &str) -> Option<(String, &str)> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_written_as_upstream_writes_it() {
+        let schema = json!({"properties": {"map": {"additionalProperties": {"type": "string"}}}});
+        let schema = Schema::from_value(&schema).unwrap();
+        let map = &schema.properties["map"];
+        for (text, schema, written) in [
+            (".map", &schema, Some(".map")),
+            (".map.a", &schema, Some(".map[a]")),
+            (".map['a.b']", &schema, Some(".map[a.b]")),
+            (".a", map, Some(".[a]")),
+            ("['a.b']", map, Some(".[a.b]")),
+            (".other", &schema, None),
+        ] {
+            assert_eq!(resolve(text, schema).as_deref(), written, "{text}");
+        }
+    }
 }

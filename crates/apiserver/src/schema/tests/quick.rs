@@ -144,6 +144,16 @@ fn a_machine_takes_the_short_way() {
     assert!(admitted, "{faults:?}");
 }
 
+#[test]
+fn a_machine_is_settled_at_once() {
+    let schema = timing::schema();
+    let (mut short, mut long) = (timing::machine(), timing::machine());
+    assert!(Validator::new(schema.clone()).unwrap().settle(&mut short));
+    default(&schema, &mut long);
+    assert_eq!(short, long);
+    assert_ne!(short, timing::machine(), "a machine has defaults");
+}
+
 /// Without what the short way does not take at all.
 fn plain(schema: Schema) -> Schema {
     let below = |child: Box<Schema>| Box::new(plain(*child));
@@ -152,6 +162,7 @@ fn plain(schema: Schema) -> Schema {
         any_of: Vec::new(),
         one_of: Vec::new(),
         embedded_resource: false,
+        preserve_unknown_fields: false,
         multiple_of: None,
         ty: schema.ty.or_else(|| Some("object".into())),
         min_properties: None,
@@ -175,6 +186,22 @@ proptest! {
         for schema in [schema.clone(), plain(schema)] {
             let (admitted, faults) = Validator::new(schema).unwrap().both_ways(&object);
             prop_assert!(!admitted || faults.is_empty(), "{:?}", faults);
+        }
+    }
+
+    #[test]
+    fn what_is_settled_is_pruned_and_has_its_defaults(schema in any_schema(), object in any_json()) {
+        for schema in [schema.clone(), plain(schema)] {
+            let (mut short, mut long) = (object.clone(), object.clone());
+            let settled = Validator::new(schema.clone()).unwrap().settle(&mut short);
+            let pruned = prune(&schema, &mut long);
+            prop_assert!(!settled || pruned.is_empty(), "{:?}", pruned);
+            if settled {
+                default(&schema, &mut long);
+                prop_assert_eq!(short, long);
+            } else {
+                prop_assert_eq!(short, object.clone(), "what is not settled stays");
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::cel::RuleNode;
 use super::path::Path;
+use super::plan::Plan;
 use super::text::child_path;
 use super::{FieldError, FieldErrorKind, Schema, SchemaError, SchemaOrBool};
 
@@ -41,6 +42,7 @@ pub struct Validator {
     schema: Arc<Schema>,
     patterns: Patterns,
     quick: quick::Quick,
+    plan: Plan,
     rules: Option<RuleNode>,
     /// Why every object is refused, if the schema cannot be used.
     unusable: Option<String>,
@@ -58,6 +60,7 @@ impl Validator {
         let rules = RuleNode::compile(&schema)?;
         Ok(Self {
             quick: quick::Quick::of(&schema, &patterns),
+            plan: Plan::of(&schema),
             schema,
             patterns,
             rules,
@@ -71,6 +74,7 @@ impl Validator {
             schema,
             patterns: Patterns::new(),
             quick: quick::Quick::Unknown,
+            plan: Plan::unknown(),
             rules: None,
             unusable: Some(why),
         }
@@ -79,6 +83,12 @@ impl Validator {
     /// The schema that this validator was built from.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// Puts defaults into an object from which nothing has to be pruned; any other stays as it is,
+    /// and the answer is no.
+    pub(crate) fn settle(&self, object: &mut Value) -> bool {
+        self.plan.settle(object)
     }
 
     /// Whether there are rules that see the whole object.

@@ -5,8 +5,6 @@
 //! to be right here, is left to [`super::value`], [`super::lists`] and [`super::embedded`], which
 //! alone find faults and word them.
 
-use std::cmp::Ordering;
-
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
@@ -14,6 +12,7 @@ use super::Patterns;
 use super::number::whole;
 use super::value::is_same;
 use crate::schema::format::{self, Check};
+use crate::schema::text::by_length;
 use crate::schema::{ListKind, Schema, SchemaOrBool};
 
 /// The longest list whose items are compared with each other here.
@@ -90,11 +89,6 @@ impl Sizes {
         let size = size as u64;
         size >= self.min && self.max.is_none_or(|max| size <= max)
     }
-}
-
-/// An order in which two names of different lengths are told apart without a look at them.
-fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }
 
 impl Quick {
