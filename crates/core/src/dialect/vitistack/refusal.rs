@@ -181,7 +181,7 @@ fn offered(reason: &Reason, offer: &Offer) -> String {
         Reason::Os => list(&offer.os_types),
         Reason::Architecture => list(&offer.architectures),
         Reason::InstanceType => {
-            let templates = offer.presets.iter().map(|(name, _)| name.clone());
+            let templates = offer.presets.keys().cloned();
             list(
                 &offer
                     .instance_types
