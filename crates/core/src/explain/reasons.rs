@@ -321,6 +321,7 @@ pub(super) static ALL: &[Reason] = &[
         "the rest of spec.authentication",
         CORRECT,
     ),
+    row("ProviderDefaults", Nobody, "nothing", NOTHING),
     // A provider's conditions.
     row("Connected", Nobody, "nothing", NOTHING),
     row(
@@ -328,6 +329,13 @@ pub(super) static ALL: &[Reason] = &[
         Other,
         "the machines that run on it to go; a provider stays while one needs it",
         NOTHING,
+    ),
+    row("Verified", Nobody, "nothing", NOTHING),
+    row(
+        "CapabilitiesMissing",
+        Other,
+        "a driver that can do what spec.capabilities declares",
+        CORRECT,
     ),
     row("Valid", Nobody, "nothing", NOTHING),
     row(

@@ -131,7 +131,8 @@ fn disks(want: &Want, facts: &Facts, can: &Capabilities, all: &mut Vec<Differenc
                     all.push(Difference::Refused(Refusal::BootDisk(boot.name.clone())));
                 }
                 _ => {
-                    let attach = Change::AttachDisk(disk.clone());
+                    let disk = want.defaults.disk(disk).into_owned();
+                    let attach = Change::AttachDisk(disk);
                     all.push(due(attach, can.0.attach_disk, refused));
                 }
             },

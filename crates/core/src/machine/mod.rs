@@ -5,6 +5,7 @@
 
 mod change;
 mod conditions;
+mod defaults;
 mod difference;
 mod facts;
 mod key;
@@ -13,6 +14,7 @@ mod status;
 mod want;
 
 pub use change::{Change, Size};
+pub use defaults::Defaults;
 pub use difference::Refusal;
 pub(crate) use difference::{Difference, differences};
 pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};

@@ -5,6 +5,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use super::Defaults;
+
 /// One machine as it should be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Want {
@@ -44,6 +46,8 @@ pub struct Want {
     pub tags: BTreeMap<String, String>,
     /// Security groups that apply to every interface.
     pub security_groups: Vec<String>,
+    /// What the provider gives to what is left open when something is made.
+    pub defaults: Defaults,
     /// Settings that only the platform understands, as declared.
     pub settings: BTreeMap<String, String>,
 }

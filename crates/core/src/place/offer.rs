@@ -106,3 +106,30 @@ impl Offer {
         self.presets.get(demand.instance_type.as_ref()?)
     }
 }
+
+impl Offer {
+    /// Whether anything is declared by which a machine could be refused.
+    pub fn is_choosy(&self) -> bool {
+        let Offer {
+            zones,
+            operations,
+            os_types,
+            instance_types,
+            architectures,
+            images,
+            networks,
+            most,
+            ..
+        } = self;
+        let lists = [
+            zones,
+            operations,
+            os_types,
+            instance_types,
+            architectures,
+            images,
+            networks,
+        ];
+        lists.into_iter().any(|list| !list.is_empty()) || *most != Preset::default()
+    }
+}

@@ -9,6 +9,7 @@
 mod book;
 mod claims;
 mod landed;
+mod offers;
 mod stacks;
 mod worker;
 
@@ -17,6 +18,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use futures::future;
 use kube::Client;
 use machinist_core::quota::{Claim, Excess};
 use serde_json::Value;
@@ -38,6 +40,9 @@ pub enum GateError {
         /// Which limit.
         excess: Excess,
     },
+    /// The provider that a machine names does not offer what it asks for.
+    #[error("{0}")]
+    Unsuited(String),
     /// The request does not say what it must.
     #[error("the review has no {0}")]
     Incomplete(&'static str),
@@ -52,7 +57,7 @@ pub enum GateError {
 /// The namespaces that have quotas; nothing while they are not known.
 pub type Namespaces = Option<BTreeSet<String>>;
 
-/// Judges writes by the quotas of their namespaces. Clones are the same gate.
+/// Judges writes by the quotas of their namespaces, and machines by what their provider offers. Clones are the same gate.
 #[derive(Clone)]
 pub struct Gate(Arc<Inner>);
 
@@ -61,6 +66,7 @@ pub(crate) struct Inner {
     clock: Arc<dyn Clock>,
     book: Book,
     stacks: stacks::Stacks,
+    offers: offers::Offers,
     workers: Mutex<HashMap<String, mpsc::UnboundedSender<Asked>>>,
 }
 
@@ -79,13 +85,30 @@ impl Gate {
             clock,
             book,
             stacks: stacks::Stacks::default(),
+            offers: offers::Offers::default(),
             workers: Mutex::default(),
         }))
     }
 
     /// Follows Vitistacks and providers for as long as it is polled.
     pub async fn run(&self) {
-        self.0.stacks.follow(&self.0.client).await;
+        let inner = &self.0;
+        let stacks = inner.stacks.follow(&inner.client);
+        future::join(stacks, inner.offers.follow(&inner.client)).await;
+    }
+
+    /// Whether there are providers that do not offer everything, as that changes; nothing while it
+    /// is not known.
+    pub fn choosy(&self) -> watch::Receiver<Option<bool>> {
+        self.0.offers.choosy()
+    }
+
+    /// Judges the machine of an AdmissionReview by what its provider declares.
+    ///
+    /// # Errors
+    /// When the provider does not offer what the machine asks for.
+    pub fn suits(&self, request: &Value) -> Result<(), GateError> {
+        self.0.offers.judge(request)
     }
 
     /// The namespaces that have quotas, as they change; nothing while they are not known.

@@ -24,6 +24,8 @@ use machinist_api::{
 const NAME: &str = "machinist";
 /// Name of our configuration of the webhook that holds to quotas.
 const QUOTA: &str = "machinist-quota";
+/// Name of our configuration of the webhook that holds machines against what providers offer.
+pub(super) const OFFERS: &str = "machinist-offers";
 /// How long a server waits for an answer, in seconds.
 const TIMEOUT: i32 = 5;
 
@@ -179,6 +181,39 @@ pub(super) fn limiting(
                 .into_iter()
                 .collect(),
         ),
+    }
+}
+
+/// What providers offer, where one does not offer everything. Nobody's writes wait for us: what is let
+/// in meanwhile is refused by the platform.
+pub(super) fn offering(
+    place: &Place,
+    authority: Option<&str>,
+    choosy: bool,
+) -> ValidatingWebhookConfiguration {
+    let mut machines = rules(&[(GROUP, &["machines"])]);
+    // A server shows objects of the other version in this one.
+    for rule in &mut machines {
+        rule.api_versions = Some(vec!["v1alpha1".to_owned()]);
+    }
+    let webhook = ValidatingWebhook {
+        name: format!("offer.{GROUP}"),
+        admission_review_versions: vec!["v1".to_owned()],
+        client_config: place.client(super::limit::OFFER_PATH, authority),
+        failure_policy: Some("Ignore".to_owned()),
+        match_policy: Some("Equivalent".to_owned()),
+        match_conditions: Some(vec![MatchCondition {
+            name: "is-new-or-changed".to_owned(),
+            expression: "request.operation == 'CREATE' || object.spec != oldObject.spec".to_owned(),
+        }]),
+        rules: Some(machines),
+        side_effects: "None".to_owned(),
+        timeout_seconds: Some(TIMEOUT),
+        ..ValidatingWebhook::default()
+    };
+    ValidatingWebhookConfiguration {
+        metadata: place.metadata(OFFERS),
+        webhooks: Some(choosy.then_some(webhook).into_iter().collect()),
     }
 }
 

@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, fmt::Debug, pin::pin};
 use futures::StreamExt;
 use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
 use k8s_openapi::{
-    ByteString, api::rbac::v1::ClusterRole,
+    ByteString,
+    api::{admissionregistration::v1::ValidatingWebhookConfiguration, rbac::v1::ClusterRole},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
@@ -170,6 +171,29 @@ pub(super) async fn configure_limits(
         &configuration::limiting(place, authority, namespaces),
     )
     .await
+}
+
+/// Has servers ask about machines when there are providers that do not offer everything.
+pub(super) async fn configure_offers(
+    client: &Client,
+    place: &Place,
+    authority: Option<&str>,
+    choosy: bool,
+) -> Outcome {
+    let name = configuration::OFFERS;
+    // Where nobody has ever had to ask, nothing is written.
+    let configurations: Api<PartialObjectMeta<ValidatingWebhookConfiguration>> =
+        Api::all(client.clone());
+    if !choosy
+        && configurations
+            .get_metadata_opt(name)
+            .await
+            .map_err(|e| failure::refused("could not look at the admission webhooks", e))?
+            .is_none()
+    {
+        return Ok(());
+    }
+    apply(client, &configuration::offering(place, authority, choosy)).await
 }
 
 async fn apply<K>(client: &Client, configuration: &K) -> Outcome

@@ -67,7 +67,9 @@ impl Backend for InProcess {
     fn call<'a>(&'a self, path: &'a str, review: Value) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             match (path, self.0.get()) {
-                (limit::PATH, Some(gate)) => limit::answer(gate, &review).await,
+                (limit::PATH | limit::OFFER_PATH, Some(gate)) => {
+                    limit::answer(gate, path, &review).await
+                }
                 _ => answer(path, &review),
             }
         })

@@ -49,16 +49,19 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki, gate: Gate) -> Outcome<Joi
         .route(CONVERSION_PATH, post(convert))
         .route(admission::PATH, post(admit))
         .route(admission::COMPLETE_PATH, post(complete))
-        .route(
-            limit::PATH,
-            post(async move |review: Bytes| hold_to_quota(&gate, &review).await),
-        )
+        .merge(at_the_gate(limit::PATH, gate.clone()))
+        .merge(at_the_gate(limit::OFFER_PATH, gate))
         .layer(DefaultBodyLimit::max(LARGEST_REVIEW));
     Ok(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, routes).await {
             tracing::error!(%error, "webhook server ended");
         }
     }))
+}
+
+fn at_the_gate(path: &'static str, gate: Gate) -> Router {
+    let ask = async move |review: Bytes| ask_gate(&gate, path, &review).await;
+    Router::new().route(path, post(ask))
 }
 
 async fn convert(review: Bytes) -> Response {
@@ -74,10 +77,10 @@ async fn complete(review: Bytes) -> Response {
 }
 
 /// Nobody can say is not a fault of the review: the server decides by its failure policy.
-async fn hold_to_quota(gate: &Gate, review: &[u8]) -> Response {
+async fn ask_gate(gate: &Gate, path: &str, review: &[u8]) -> Response {
     match read(review) {
         Ok(review) => said(
-            limit::answer(gate, &review).await,
+            limit::answer(gate, path, &review).await,
             StatusCode::SERVICE_UNAVAILABLE,
         ),
         Err(why) => said(Err(why), StatusCode::BAD_REQUEST),

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use machinist_core::{
     machine::{
-        Architecture, Cpu, Disk, Facts, Firmware, Image, InitData, MachineKey, Power, PowerState,
-        SeedFormat, Want,
+        Architecture, Cpu, Defaults, Disk, Facts, Firmware, Image, InitData, MachineKey, Power,
+        PowerState, SeedFormat, Want,
     },
     provider::{Provider, ProviderError},
 };
@@ -73,6 +73,7 @@ pub fn smallest_want(name: &str) -> Want {
             throughput: None,
         }],
         nics: Vec::new(),
+        defaults: Defaults::default(),
         image: None,
         architecture: Architecture::Amd64,
         firmware: Firmware::Default,

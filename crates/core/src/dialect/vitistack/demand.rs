@@ -22,7 +22,10 @@ pub fn demand(machine: &Machine, query: &ProviderQuery) -> Demand {
         ProviderQuery::Matching { kind, region } => (kind.clone(), region.clone()),
         ProviderQuery::Called { word, region } => (Some(word.clone()), region.clone()),
     };
-    let label = |name: &str| machine.metadata.labels.as_ref()?.get(name).cloned();
+    // Who names a provider has said where.
+    let is_named = matches!(query, ProviderQuery::Named { .. });
+    let labels = machine.metadata.labels.as_ref().filter(|_| !is_named);
+    let label = |name: &str| labels?.get(name).cloned();
     let config = spec.provider_config.as_ref();
     let os = spec.os.as_ref();
     let system = spec.operating_system.as_ref();

@@ -15,7 +15,7 @@ use machinist_api::{
     },
 };
 
-use super::{LowerError, disks, image, network, size};
+use super::{LowerError, defaults, disks, image, network, size};
 use crate::machine::{Architecture, Firmware, InitData, Power, SeedFormat, Want};
 
 /// Understands a Machine in the light of its provider.
@@ -25,7 +25,9 @@ use crate::machine::{Architecture, Firmware, InitData, Power, SeedFormat, Want};
 pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, LowerError> {
     let spec = &machine.spec;
     let name = machine.metadata.name.clone().unwrap_or_default();
-    let size = size::lower(spec, &provider.spec)?;
+    let (size, told) = size::lower(spec, &provider.spec)?;
+    let (mut disks, mut nics) = (disks::lower(spec)?, network::lower(spec)?);
+    let defaults = defaults::fill(provider, &mut disks, &mut nics, told);
     let config = spec.provider_config.as_ref();
     Ok(Want {
         namespace: machine.metadata.namespace.clone().unwrap_or_default(),
@@ -33,8 +35,9 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
         zone: config.and_then(|config| config.zone.clone()),
         cpu: size.cpu,
         memory: size.memory,
-        disks: disks::lower(spec)?,
-        nics: network::lower(spec)?,
+        disks,
+        nics,
+        defaults,
         image: image::lower(spec, &provider.spec)?,
         architecture: architecture(spec),
         firmware: firmware(spec),

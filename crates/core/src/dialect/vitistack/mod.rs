@@ -2,6 +2,7 @@
 
 mod conditions;
 mod credentials;
+mod defaults;
 mod demand;
 mod disks;
 mod error;
@@ -14,8 +15,10 @@ mod raise;
 mod raise_platform;
 mod raise_provider;
 mod raise_stack;
+mod refusal;
 mod size;
 mod stack;
+mod verify;
 
 pub use credentials::{CredentialsError, SecretData, SecretName, access, secret_names};
 pub use demand::{demand, take};
@@ -29,6 +32,7 @@ pub use raise_platform::{
 };
 pub use raise_provider::{ProviderOutlook, raise_provider};
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
+pub use refusal::refusal;
 pub use stack::{counted, governing, inline_providers, limits};
 
 /// Bytes of a Kubernetes quantity.

@@ -12,7 +12,7 @@ use machinist_api::{
     },
 };
 
-use super::conditions::stamp;
+use super::{conditions::stamp, defaults};
 use crate::machine::{
     Architecture, Condition, Facts, NicFacts, Outlook, Phase, PowerState, Seen, Step, Truth,
 };
@@ -107,6 +107,7 @@ fn conditions(
     all.push(drain(outlook));
     all.push(backup(machine));
     all.extend(placed(machine, outlook));
+    all.extend(outlook.situation.want.and_then(defaults::condition));
     let before = previous
         .map(|status| status.conditions.as_slice())
         .unwrap_or_default();

@@ -9,15 +9,15 @@ use machinist_api::{
     vitistack::{
         machine::Machine,
         machine_provider::{
-            AuthenticationState, AuthenticationStatus, CapabilityStatus, CapacityStatus,
-            ConnectivityState, ConnectivityStatus, HealthMetrics, HealthState, HealthStatus,
-            MachineProvider, MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota,
-            ResourceStatus, ResourceUsage,
+            AuthenticationState, AuthenticationStatus, CapacityStatus, ConnectivityState,
+            ConnectivityStatus, HealthMetrics, HealthState, HealthStatus, MachineProvider,
+            MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota,
+            ResourceQuotaStatus, ResourceStatus, ResourceUsage,
         },
     },
 };
 
-use super::conditions::stamp;
+use super::{conditions::stamp, verify};
 use crate::{
     machine::{Condition, Trouble, Truth},
     provider::{Capabilities, Health, Lately},
@@ -72,18 +72,15 @@ pub fn raise_provider(
                 total_memory_gb: Some(gigabytes(used.memory)),
                 total_storage_gb: Some(used.storage_gb.to_string()),
             }),
-            limits: limits(outlook),
-            quotas: Vec::new(),
+            limits: limits(provider, outlook),
+            quotas: quotas(provider, machines),
         }),
         health: Some(health(provider, outlook)),
         capabilities: outlook
             .outcome
             .as_ref()
             .ok()
-            .map(|(capabilities, _)| CapabilityStatus {
-                last_verified: Some(Time(outlook.now)),
-                ..capability_status(capabilities)
-            }),
+            .map(|(can, _)| verify::status(provider, can, outlook.now)),
         ready: Some(outlook.outcome.is_ok()),
         capacity: capacity(outlook, &used),
         machines,
@@ -181,6 +178,9 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
             "Whether the platform accepts the credentials.",
         ));
     }
+    if let Ok((can, _)) = &outlook.outcome {
+        conditions.extend(verify::condition(provider, can));
+    }
     conditions
 }
 
@@ -268,10 +268,32 @@ fn used(machines: &[Arc<Machine>]) -> Used {
     }
 }
 
-fn limits(outlook: &ProviderOutlook<'_>) -> Option<ResourceLimits> {
+/// The most machines that the provider may have, as it declares.
+fn max_machines(provider: &MachineProvider) -> Option<i32> {
+    let capacity = provider.spec.capacity.as_ref();
+    let capabilities = provider.spec.capabilities.as_ref();
+    capacity
+        .and_then(|capacity| capacity.max_machines)
+        .or(capabilities.and_then(|capabilities| capabilities.max_machines))
+}
+
+fn quotas(provider: &MachineProvider, machines: Option<i32>) -> Vec<ResourceQuotaStatus> {
+    let (Some(limit), Some(used)) = (max_machines(provider), machines) else {
+        return Vec::new();
+    };
+    vec![ResourceQuotaStatus {
+        resource: "instances".into(),
+        used: Some(used.to_string()),
+        limit: Some(limit.to_string()),
+        available: Some(limit.saturating_sub(used).max(0).to_string()),
+        unit: Some("machines".into()),
+    }]
+}
+
+fn limits(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Option<ResourceLimits> {
     let (_, health) = outlook.outcome.as_ref().ok()?;
     Some(ResourceLimits {
-        max_machines: None,
+        max_machines: max_machines(provider),
         max_cpu: health.cpus.map(|cpus| cpus.to_string()),
         max_memory_gb: health.memory.map(|bytes| gigabytes(bytes as i64)),
         max_storage_gb: health.storage.map(|bytes| gigabytes(bytes as i64)),
@@ -300,18 +322,6 @@ fn capacity(outlook: &ProviderOutlook<'_>, used: &Used) -> Option<CapacityStatus
             machines: i32::try_from(outlook.machines.len()).ok(),
         }),
     })
-}
-
-fn capability_status(capabilities: &Capabilities) -> CapabilityStatus {
-    let (verified, unsupported): (Vec<_>, Vec<_>) =
-        capabilities.words().into_iter().partition(|(_, has)| *has);
-    let names =
-        |list: Vec<(&str, bool)>| list.into_iter().map(|(name, _)| name.to_owned()).collect();
-    CapabilityStatus {
-        verified: names(verified),
-        unsupported: names(unsupported),
-        last_verified: None,
-    }
 }
 
 fn gigabytes(bytes: i64) -> String {

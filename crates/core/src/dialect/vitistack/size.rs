@@ -26,12 +26,23 @@ struct Declared {
 pub(super) fn lower(
     machine: &MachineSpec,
     provider: &MachineProviderSpec,
-) -> Result<Size, LowerError> {
+) -> Result<(Size, Vec<String>), LowerError> {
     let declared = declared(machine)?;
     let template = template(machine, provider)?;
     refuse_conflict(machine, &declared, template.as_ref())?;
     let from_template = template.unwrap_or_default();
     let defaults = defaults(provider)?;
+    let mut told = Vec::new();
+    if declared.cpu.is_none() {
+        let presets = (from_template.cpus, defaults.cpus);
+        let words = |cpus: u32| format!("{cpus} processors");
+        told.extend(filled(machine, presets, words, "defaultCPU"));
+    }
+    if declared.memory.is_none() {
+        let presets = (from_template.memory, defaults.memory);
+        let words = |bytes: u64| format!("{:.1} GiB of memory", bytes as f64 / f64::from(1 << 30));
+        told.extend(filled(machine, presets, words, "defaultMemoryGB"));
+    }
     let cpu = declared
         .cpu
         .map(|(_, cpu)| cpu)
@@ -44,7 +55,24 @@ pub(super) fn lower(
         .or(from_template.memory)
         .or(defaults.memory)
         .unwrap_or(FALLBACK_MEMORY);
-    Ok(Size { cpu, memory })
+    Ok((Size { cpu, memory }, told))
+}
+
+/// What was not declared, and where it is from: a template, or the provider's defaults.
+fn filled<T>(
+    machine: &MachineSpec,
+    (template, default): (Option<T>, Option<T>),
+    words: impl Fn(T) -> String,
+    field: &str,
+) -> Option<String> {
+    match (template, default) {
+        (Some(value), _) => {
+            let name = named(machine).unwrap_or_default();
+            Some(format!("{} (spec.templates {name})", words(value)))
+        }
+        (None, Some(value)) => Some(format!("{} (spec.computeConfig.{field})", words(value))),
+        (None, None) => None,
+    }
 }
 
 fn cores(count: u32) -> Cpu {

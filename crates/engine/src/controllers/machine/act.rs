@@ -84,7 +84,7 @@ async fn ask(
     let key = &gathered.key;
     match (step, &gathered.want) {
         (Step::Create, Some(want)) => {
-            let facts = provider.create(key, want).await?;
+            let facts = provider.create(key, &want.at_birth()).await?;
             Ok(Told::Machine(Box::new(facts)))
         }
         (Step::Reclaim, Some(want)) => reclaim(provider, gathered, want).await,
@@ -113,7 +113,7 @@ async fn reclaim(
 ) -> Result<Told, ProviderError> {
     let idle = Want {
         power: Power::Off,
-        ..want.clone()
+        ..want.at_birth().into_owned()
     };
     match provider.create(&gathered.key, &idle).await {
         Ok(facts) => Ok(Told::Machine(Box::new(facts))),

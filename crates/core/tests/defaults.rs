@@ -1,0 +1,108 @@
+//! A provider's defaults: what they fill, when they count, and where they are told.
+#![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
+
+use machinist_api::vitistack::{Machine, MachineProvider};
+use machinist_core::{dialect::vitistack::lower, machine::Want};
+use serde_json::{Value, json};
+
+fn want(machine: &Value, provider: &Value) -> Want {
+    let machine: Machine = serde_json::from_value(json!({
+        "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine",
+        "metadata": {"name": "m", "namespace": "default"}, "spec": machine,
+    }))
+    .expect("a machine");
+    let mut spec = provider.clone();
+    if spec.get("type").is_none() {
+        spec["type"] = "sim".into();
+    }
+    let provider: MachineProvider = serde_json::from_value(json!({
+        "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+        "metadata": {"name": "p", "namespace": "default"}, "spec": spec,
+    }))
+    .expect("a provider");
+    lower(&machine, &provider).expect("understood")
+}
+
+fn generous() -> Value {
+    json!({
+        "networkConfig": {"defaultNetworkId": "net", "defaultSubnetId": "subnet"},
+        "storageConfig": {"defaultStorageClass": "fast", "defaultDiskSize": "20Gi"},
+        "computeConfig": {"defaultCPU": "2", "defaultMemoryGB": "4"},
+        "templates": [{"name": "small", "resources": {"cpu": 1, "memory": "2Gi"}}],
+    })
+}
+
+#[test]
+fn what_is_left_open_is_filled_and_told() {
+    let want = want(&json!({}), &generous());
+    assert_eq!((want.cpu.count(), want.memory), (2, 4 << 30));
+    assert_eq!(want.disks[0].class.as_deref(), Some("fast"));
+    assert_eq!(
+        want.defaults.told,
+        [
+            "2 processors (spec.computeConfig.defaultCPU)",
+            "4.0 GiB of memory (spec.computeConfig.defaultMemoryGB)",
+            "size 20Gi of disks that are made (spec.storageConfig.defaultDiskSize)",
+            "storage class fast (spec.storageConfig.defaultStorageClass)",
+            "network subnet (spec.networkConfig.defaultSubnetId)",
+        ]
+    );
+    let born = want.at_birth();
+    assert_eq!(born.disks[0].size, Some(20 << 30));
+    assert_eq!(born.nics[0].network.as_deref(), Some("subnet"));
+    // It is no part of what the machine should be from then on.
+    assert_eq!((want.disks[0].size, want.nics.len()), (None, 0));
+}
+
+#[test]
+fn what_is_declared_is_left_alone() {
+    let declared = json!({
+        "cpu": {"cores": 8}, "memory": 1_073_741_824,
+        "disks": [{"name": "root", "sizeGB": 5, "type": "slow"}],
+        "network": {"subnet": "mine", "interfaces": [{"name": "a", "subnet": "own"}]},
+    });
+    let want = want(&declared, &generous());
+    assert!(want.defaults.told.is_empty(), "{:?}", want.defaults.told);
+    assert_eq!((want.cpu.count(), want.memory), (8, 1 << 30));
+    assert_eq!(want.disks[0].class.as_deref(), Some("slow"));
+    assert_eq!(want.nics[0].network.as_deref(), Some("own"));
+    assert_eq!(*want.at_birth(), want);
+    // A provider without defaults fills nothing.
+    let plain = self::want(&json!({}), &json!({}));
+    assert!(plain.defaults.told.is_empty());
+    assert_eq!(*plain.at_birth(), plain);
+}
+
+#[test]
+fn templates_and_parts_are_told_by_where_they_are_from() {
+    let sized = want(&json!({"instanceType": "small"}), &generous());
+    assert_eq!((sized.cpu.count(), sized.memory), (1, 2 << 30));
+    let told = &sized.defaults.told[..2];
+    assert_eq!(
+        told,
+        [
+            "1 processors (spec.templates small)",
+            "2.0 GiB of memory (spec.templates small)"
+        ]
+    );
+    let open = json!({"network": {"interfaces": [{"name": "a"}, {"name": "b", "subnet": "own"}]}});
+    let nics = want(&open, &generous()).nics;
+    assert_eq!(nics[0].network.as_deref(), Some("subnet"));
+    assert_eq!(nics[1].network.as_deref(), Some("own"));
+    // On EC2 a VPC is no network that an interface is on.
+    let vpc = json!({"type": "aws", "region": "us-west-2", "networkConfig": {"defaultNetworkId": "vpc-12345678"}});
+    assert_eq!(want(&json!({}), &vpc).defaults.network, None);
+    let named = json!({"networkConfig": {"defaultNetworkId": "VM Network"}});
+    let network = want(&json!({}), &named).defaults.network;
+    assert_eq!(network.as_deref(), Some("VM Network"));
+}
+
+#[test]
+fn a_disk_that_is_attached_later_has_the_default_size() {
+    let want = want(
+        &json!({"disks": [{"name": "root", "boot": true}, {"name": "data"}]}),
+        &generous(),
+    );
+    let disk = want.defaults.disk(&want.disks[1]).into_owned();
+    assert_eq!(disk.size, Some(20 << 30));
+}
