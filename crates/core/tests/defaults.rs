@@ -2,7 +2,10 @@
 #![allow(clippy::expect_used, reason = "a failed assumption is a failed test")]
 
 use machinist_api::vitistack::{Machine, MachineProvider};
-use machinist_core::{dialect::vitistack::lower, machine::Want};
+use machinist_core::{
+    dialect::vitistack::{fill_from_stack, lower},
+    machine::Want,
+};
 use serde_json::{Value, json};
 
 fn want(machine: &Value, provider: &Value) -> Want {
@@ -105,4 +108,27 @@ fn a_disk_that_is_attached_later_has_the_default_size() {
     );
     let disk = want.defaults.disk(&want.disks[1]).into_owned();
     assert_eq!(disk.size, Some(20 << 30));
+}
+
+#[test]
+fn a_vitistack_fills_what_the_provider_leaves_open() {
+    let stack = serde_json::from_value(json!({
+        "metadata": {"name": "prod", "namespace": "default"},
+        "spec": {"settings": {"defaultStorageClass": "slow"}},
+    }))
+    .expect("a Vitistack");
+    let disks = json!({"disks": [{"name": "a", "sizeGB": 1}, {"name": "b", "sizeGB": 1}]});
+    let mut open = want(&disks, &json!({}));
+    fill_from_stack(&mut open, &stack);
+    let classes: Vec<_> = open.disks.iter().map(|d| d.class.as_deref()).collect();
+    assert_eq!(classes, [Some("slow"), Some("slow")]);
+    assert_eq!(
+        open.defaults.told.last().map(String::as_str),
+        Some("storage class slow (spec.settings.defaultStorageClass of Vitistack prod)")
+    );
+    // The provider is closer.
+    let mut filled = want(&disks, &generous());
+    let before = filled.clone();
+    fill_from_stack(&mut filled, &stack);
+    assert_eq!(filled, before);
 }

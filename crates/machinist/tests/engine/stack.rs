@@ -8,12 +8,12 @@ use kube::{
 };
 use machinist_api::{
     conditions,
-    vitistack::{MachinePhase, StackPhase, Vitistack},
+    vitistack::{Machine, MachinePhase, StackPhase, Vitistack},
 };
 use machinist_providers::SimOptions;
 use serde_json::{Value, json};
 
-use crate::world::{LIMIT, World};
+use crate::world::{LIMIT, World, condition};
 
 fn stacks(world: &World) -> Api<Vitistack> {
     Api::default_namespaced(world.client.clone())
@@ -203,4 +203,20 @@ async fn of_two_that_claim_one_namespace_the_older_has_it() {
         is(stack, "Ready", "True", "Active")
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_fill_what_machines_and_providers_leave_open_and_are_told() {
+    let world = World::new(SimOptions::default()).await;
+    let settings = json!({"settings": {"defaultStorageClass": "slow"}});
+    declare(&world, "prod", settings).await;
+    until(&world, "prod", |stack| stack.status.is_some()).await;
+    world.declare("m").await;
+    let told = |machine: Option<&Machine>| {
+        let applied = machine.and_then(|machine| condition(machine, "DefaultsApplied"));
+        applied.is_some_and(|c| c.status == "True" && c.message.contains("storage class slow"))
+    };
+    world.until("m", told).await;
+    let machine = world.until_phase("m", MachinePhase::Running).await;
+    assert!(machine.spec.disks.iter().all(|disk| disk.type_.is_none()));
 }

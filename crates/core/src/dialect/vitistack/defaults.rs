@@ -1,11 +1,15 @@
-//! The defaults of a provider that fill what a machine leaves open, and where people see them.
+//! The defaults of a provider, and after them those of a Vitistack, that fill what a machine leaves
+//! open, and where people see them.
 //!
 //! They fill the domain model, not the object: a field that nobody declared stays nobody's, so that
 //! whoever applies the machine again has no conflict. A condition of the machine tells each of them.
 
 use machinist_api::{
     quantity::parse_bytes,
-    vitistack::machine_provider::{MachineProvider, ProviderType},
+    vitistack::{
+        Vitistack,
+        machine_provider::{MachineProvider, ProviderType},
+    },
 };
 
 use super::provider::platform;
@@ -55,6 +59,23 @@ pub(super) fn fill(
     }
 }
 
+/// Fills in what neither the machine nor its provider says, from the settings of the Vitistack that
+/// has the machine's namespace.
+pub fn fill_from_stack(want: &mut Want, stack: &Vitistack) {
+    let settings = stack.spec.settings.as_ref();
+    let Some(class) = settings.and_then(|settings| settings.default_storage_class.as_ref()) else {
+        return;
+    };
+    let open = want.disks.iter_mut().filter(|disk| disk.class.is_none());
+    let filled = open.map(|disk| disk.class = Some(class.clone())).count();
+    if filled > 0 {
+        let name = stack.metadata.name.as_deref().unwrap_or_default();
+        want.defaults.told.push(format!(
+            "storage class {class} (spec.settings.defaultStorageClass of Vitistack {name})"
+        ));
+    }
+}
+
 fn storage_class(provider: &MachineProvider) -> Option<(String, &'static str)> {
     let config = provider.spec.storage_config.as_ref();
     let shipped = provider.spec.storage.as_ref();
@@ -101,7 +122,7 @@ pub(super) fn condition(want: &Want) -> Option<Condition> {
             Truth::True,
             "ProviderDefaults",
             format!(
-                "The provider gives what the machine leaves open: {}.",
+                "What the machine leaves open was filled in: {}.",
                 told.join(", ")
             ),
         )

@@ -21,6 +21,7 @@ mod stack;
 mod verify;
 
 pub use credentials::{CredentialsError, SecretData, SecretName, access, secret_names};
+pub use defaults::fill_from_stack;
 pub use demand::{demand, take};
 pub use error::LowerError;
 pub use lower::lower;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kube::{Api, ResourceExt};
 use machinist_api::{conditions, vitistack::Machine};
 use machinist_core::{
-    dialect::vitistack::lower,
+    dialect::vitistack::{fill_from_stack, governing, lower},
     machine::{Absence, Facts, MachineId, MachineKey, Seen, Situation, Trouble, Want},
     provider::{Capabilities, Lookup, Provider, ProviderError, ProviderResult, RetryPolicy},
 };
@@ -113,7 +113,10 @@ pub(super) async fn gather(
     );
     gathered.provider_name = Some(name.clone());
     match lower(machine, &declared) {
-        Ok(want) => gathered.want = Some(want),
+        Ok(mut want) => {
+            settings(&mut want, machine, context);
+            gathered.want = Some(want);
+        }
         Err(error) => gathered.trouble = Some(invalid(error.to_string())),
     }
     let connection = match context.connections.get(&name) {
@@ -240,5 +243,14 @@ pub(crate) fn trouble(error: &ProviderError) -> Trouble {
             RetryPolicy::After(wait) => wait,
             RetryPolicy::OnChange | RetryPolicy::OnHelp => None,
         },
+    }
+}
+
+/// What the Vitistack of the machine's namespace gives.
+fn settings(want: &mut Want, machine: &Machine, context: &Context) {
+    let mut here = context.stacks.state();
+    here.retain(|stack| stack.metadata.namespace == machine.metadata.namespace);
+    if let Some(stack) = governing(here.iter().map(AsRef::as_ref)) {
+        fill_from_stack(want, stack);
     }
 }
