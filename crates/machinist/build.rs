@@ -11,6 +11,7 @@ use std::{env, fs};
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    fold_identical_functions();
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../crds");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
@@ -36,4 +37,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = Path::new(&env::var("OUT_DIR")?).join("definitions.rs");
     fs::write(out, list)?;
     Ok(())
+}
+
+/// Has the linker keep one of functions that are the same: generic code makes many of them. Where the
+/// compiler brings its own linker it is known to be able to.
+fn fold_identical_functions() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
 }
