@@ -76,7 +76,10 @@ async fn declare(server: &Server) -> Result<()> {
     let large = json!({
         "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine",
         "metadata": {"name": "large"},
-        "spec": {"disks": [{"name": "root", "sizeGB": 2048}]},
+        "spec": {
+            "providerRef": {"name": "sim"},
+            "disks": [{"name": "root", "sizeGB": 2048}],
+        },
     });
     let large = large.to_string().into_bytes();
     let path = format!("{}?dryRun=All", machine::MACHINES);
