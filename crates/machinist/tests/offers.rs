@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use support::{
     Sandbox,
     kube::{self as real, Cluster},
-    wait_for,
+    operator,
 };
 
 /// Generous: the machine that runs this may be busy.
@@ -180,21 +180,7 @@ fn a_real_server_refuses_what_is_not_offered_with_the_operator() {
     let Some(cluster) = Cluster::start(&sandbox) else {
         return;
     };
-    let [port] = real::free_ports();
-    let mut command = sandbox.machinist("operator");
-    command.arg("--kubeconfig").arg(cluster.kubeconfig());
-    command.args(["--install-crds", "--listen", &format!("127.0.0.1:{port}")]);
-    command.args(["--webhook-listen", "127.0.0.1:0"]);
-    let mut operator = support::Up::spawn(&sandbox, &mut command);
-    wait_for("the operator to start", || {
-        assert!(operator.lives(), "it ended: {}", operator.stderr());
-        let log = operator.stderr();
-        if log.contains("operator started") {
-            Ok(())
-        } else {
-            Err(log)
-        }
-    });
+    let _operator = operator::start_whole(&sandbox, &cluster);
     let runtime = real::runtime();
     runtime.block_on(async {
         let client = real::client(&cluster.kubeconfig()).await.unwrap();

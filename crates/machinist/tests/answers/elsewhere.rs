@@ -2,7 +2,7 @@
 
 use crate::{
     ask,
-    support::{Finished, Kubectl, Sandbox, Up, kube as real, manifests, wait_for},
+    support::{Finished, Kubectl, Sandbox, kube as real, manifests, operator},
 };
 
 /// Asks the real server.
@@ -15,24 +15,6 @@ fn ask_there(sandbox: &Sandbox, cluster: &real::Cluster, words: &str) -> Finishe
     )
 }
 
-fn start_operator(sandbox: &Sandbox, cluster: &real::Cluster) -> Up {
-    let [port] = real::free_ports();
-    let mut command = sandbox.machinist("operator");
-    command.arg("--kubeconfig").arg(cluster.kubeconfig());
-    command.args(["--install-crds", "--listen", &format!("127.0.0.1:{port}")]);
-    command.args(["--webhook-listen", "127.0.0.1:0"]);
-    let mut operator = Up::spawn(sandbox, &mut command);
-    wait_for("the operator to start", || {
-        assert!(operator.lives(), "it ended: {}", operator.stderr());
-        let log = operator.stderr();
-        match log.contains("operator started") {
-            true => Ok(()),
-            false => Err(log),
-        }
-    });
-    operator
-}
-
 #[test]
 fn a_real_cluster_is_asked_the_same_questions() {
     let sandbox = Sandbox::new();
@@ -42,7 +24,7 @@ fn a_real_cluster_is_asked_the_same_questions() {
     let Some(kubectl) = Kubectl::current(&sandbox, &cluster.kubeconfig()) else {
         return;
     };
-    let operator = start_operator(&sandbox, &cluster);
+    let _operator = operator::start_whole(&sandbox, &cluster);
     kubectl.feed_ok("apply", &manifests::provider("sim"));
     kubectl.ok("wait machineproviders.vitistack.io/local --for=condition=Ready --timeout=180s");
     let manifest = manifests::machine("web", "sim", "any");
@@ -85,5 +67,4 @@ fn a_real_cluster_is_asked_the_same_questions() {
     let nobody = ask_there(&sandbox, &cluster, "why nobody");
     assert_ne!(nobody.code(), Some(0), "{nobody:#?}");
     assert!(nobody.stderr.contains("nobody"), "{nobody:#?}");
-    drop(operator);
 }

@@ -1,4 +1,4 @@
-//! `machinist operator` beside a real cluster, for the webhooks that it serves.
+//! `machinist operator` beside a real cluster.
 
 use super::{
     Sandbox, Up,
@@ -8,20 +8,31 @@ use super::{
 
 /// Starts one without an engine, so that nobody acts on what is applied, and waits until the
 /// webhooks are configured.
+#[track_caller]
 pub fn start(sandbox: &Sandbox, cluster: &Cluster) -> Up {
+    start_with(sandbox, cluster, "--webhooks-only")
+}
+
+/// Starts a whole one, which brings our definitions, and waits until the webhooks are configured.
+#[track_caller]
+pub fn start_whole(sandbox: &Sandbox, cluster: &Cluster) -> Up {
+    start_with(sandbox, cluster, "--install-crds")
+}
+
+#[track_caller]
+fn start_with(sandbox: &Sandbox, cluster: &Cluster, flag: &str) -> Up {
     let [port] = free_ports();
     let mut command = sandbox.machinist("operator");
     command.arg("--kubeconfig").arg(cluster.kubeconfig());
-    command.args(["--listen", &format!("127.0.0.1:{port}")]);
-    command.args(["--webhook-listen", "127.0.0.1:0", "--webhooks-only"]);
+    command.args([flag, "--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--webhook-listen", "127.0.0.1:0"]);
     let mut operator = Up::spawn(sandbox, &mut command);
     wait_for("the operator to start", || {
         assert!(operator.lives(), "it ended: {}", operator.stderr());
         let log = operator.stderr();
-        if log.contains("operator started") {
-            Ok(())
-        } else {
-            Err(log)
+        match log.contains("operator started") {
+            true => Ok(()),
+            false => Err(log),
         }
     });
     operator
