@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto|fuzz]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto|otelcol|fuzz]...   (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -175,6 +175,26 @@ setup_moto() {
     setup_environment moto 'moto, which stands for EC2' "$(moto_assets)" "$tree/tests/cloud/requirements.txt"
 }
 
+# Where the OpenTelemetry Collector, which takes our traces in tests, is, or will be built.
+otelcol() {
+    echo "$cache/otelcol/$(cat "$tree"/tests/conformance/otelcol/{go.sum,main.go} | hash12)/otelcol"
+}
+
+build_otelcol() {
+    local destination=$1
+    [[ ! -x $destination ]] || return 0
+    say 'building the OpenTelemetry Collector (once, about a minute)'
+    (cd "$tree/tests/conformance/otelcol" &&
+        CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$destination.part" .)
+    mv "$destination.part" "$destination"
+}
+
+setup_otelcol() {
+    [[ -z ${MACHINIST_OTELCOL:-} && ! -x $(otelcol) ]] || return 0
+    have go || die 'Go 1.26 or newer is missing: install it from https://go.dev/dl'
+    with_lock otelcol build_otelcol "$(otelcol)"
+}
+
 # Where cargo-fuzz is, or will be installed.
 cargo_fuzz() {
     echo "$cache/cargo-fuzz/$cargo_fuzz_version/bin/cargo-fuzz"
@@ -205,6 +225,7 @@ setup_test() {
     setup_conformance
     setup_python
     setup_moto
+    setup_otelcol
 }
 
 # Prints an assignment if the file that it names exists.
@@ -224,6 +245,7 @@ print_env() {
     assign MACHINIST_CONFORMANCE "$(conformance_assets)"
     assign MACHINIST_PYTHON "$(python_assets)/bin/python"
     assign MACHINIST_MOTO "${MACHINIST_MOTO:-$(moto_assets)/bin/moto_server}"
+    assign MACHINIST_OTELCOL "${MACHINIST_OTELCOL:-$(otelcol)}"
     if [[ -x $(cargo_fuzz) ]]; then
         assign MACHINIST_CARGO_FUZZ "$(cargo_fuzz)"
         printf 'export MACHINIST_FUZZ_TOOLCHAIN=%q\n' "$fuzz_toolchain"
@@ -235,8 +257,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl | conformance | python | moto | fuzz) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance | python | moto | otelcol | fuzz) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto, fuzz or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto, otelcol, fuzz or --env)" ;;
     esac
 done

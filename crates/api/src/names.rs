@@ -42,6 +42,14 @@ pub const PLACEMENT_ANNOTATION: &str = "machinist.vitistack.io/placement";
 /// Annotation with the UID of the cluster under which a Machine's key was made.
 pub const CLUSTER_ANNOTATION: &str = "machinist.vitistack.io/cluster";
 
+/// Annotation with the request that a Machine is as it is because of, as a `traceparent` of W3C
+/// Trace Context. Written at admission, while traces are asked for, when a Machine is made and when
+/// its spec changes.
+pub const TRACEPARENT_ANNOTATION: &str = "machinist.vitistack.io/traceparent";
+
+/// Annotation of an Event with the trace that what it tells of is part of.
+pub const TRACE_ID_ANNOTATION: &str = "machinist.vitistack.io/trace-id";
+
 /// Annotation that names the KubevirtConfig of a MachineProvider; without it the only one of the
 /// namespace is meant.
 pub const KUBEVIRT_CONFIG_ANNOTATION: &str = "vitistack.io/kubevirt-config";

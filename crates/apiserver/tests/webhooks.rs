@@ -87,7 +87,12 @@ async fn hostile_answers_are_refused() {
 struct Denier;
 
 impl Backend for Denier {
-    fn call<'a>(&'a self, path: &'a str, review: Value) -> BoxFuture<'a, Result<Value, String>> {
+    fn call<'a>(
+        &'a self,
+        path: &'a str,
+        review: Value,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
             Ok(json!({
                 "apiVersion": review["apiVersion"], "kind": review["kind"],

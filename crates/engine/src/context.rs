@@ -25,6 +25,7 @@ use crate::{
     secrets::Secrets,
     sweep::Sweep,
     tally::Tally,
+    trace::Tracer,
     written::Written,
 };
 
@@ -34,6 +35,7 @@ pub(crate) struct Context {
     pub(crate) connect: Arc<dyn Connect>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Metrics,
+    pub(crate) tracer: Tracer,
     pub(crate) events: Events,
     pub(crate) backoff: Backoff,
     pub(crate) written: Written,
@@ -98,6 +100,7 @@ impl Context {
             clock,
             metrics,
             readiness,
+            tracer,
         } = engine;
         let due = queues.providers.clone();
         let hint = move |(namespace, name): &ProviderName| {
@@ -111,6 +114,7 @@ impl Context {
             connect,
             clock,
             metrics,
+            tracer,
             backoff: Backoff::default(),
             written: Written::default(),
             connections: Connections::default(),

@@ -23,10 +23,13 @@ use kube::{
     Api, Client, Resource, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use machinist_api::{convert, vitistack};
+use machinist_api::{convert, names, vitistack};
 use serde_json::json;
 
-use crate::Clock;
+use crate::{
+    Clock,
+    trace::{self, TraceId},
+};
 
 /// Posts events about objects.
 pub(crate) struct Events {
@@ -115,7 +118,8 @@ impl Events {
         let namespace = regarding.namespace.as_deref().unwrap_or("default");
         let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         let now = self.clock.now();
-        let note = shorten(note);
+        let trace = trace::current_id();
+        let note = shorten(note, trace);
         let print = print(&regarding, &[kind, reason, action, &note]);
         let known = self.recent().get(print, now);
         let told = match known {
@@ -128,6 +132,10 @@ impl Events {
                     metadata: ObjectMeta {
                         generate_name: Some(format!("{}-", object.name_any())),
                         namespace: Some(namespace.to_owned()),
+                        annotations: trace.map(|id| {
+                            let name = names::TRACE_ID_ANNOTATION.to_owned();
+                            [(name, id.to_string())].into()
+                        }),
                         ..ObjectMeta::default()
                     },
                     event_time: Some(MicroTime(now)),
@@ -192,28 +200,42 @@ fn print(regarding: &ObjectReference, parts: &[&str]) -> u64 {
     hasher.finish()
 }
 
-fn shorten(mut note: String) -> String {
-    if note.len() > LONGEST_NOTE {
-        let mut end = LONGEST_NOTE - '…'.len_utf8();
+/// Cuts a note to the length that the API takes. The trace stands at its end, where
+/// `kubectl describe` shows it.
+fn shorten(mut note: String, trace: Option<TraceId>) -> String {
+    let trace = trace.map(|id| format!(" (trace {id})")).unwrap_or_default();
+    let longest = LONGEST_NOTE - trace.len();
+    if note.len() > longest {
+        let mut end = longest - '…'.len_utf8();
         while !note.is_char_boundary(end) {
             end -= 1;
         }
         note.truncate(end);
         note.push('…');
     }
+    note.push_str(&trace);
     note
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::TraceContext;
 
     #[test]
     fn notes_are_cut_between_characters() {
-        let note = shorten("ä".repeat(LONGEST_NOTE));
+        let note = shorten("ä".repeat(LONGEST_NOTE), None);
         assert!(note.len() <= LONGEST_NOTE, "{}", note.len());
         assert!(note.ends_with('…'));
-        assert_eq!(shorten("short".into()), "short");
+        assert_eq!(shorten("short".into(), None), "short");
+        let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let context: TraceContext = traceparent.parse().unwrap();
+        let end = " (trace 4bf92f3577b34da6a3ce929d0e0e4736)";
+        let note = shorten("ä".repeat(LONGEST_NOTE), Some(context.trace));
+        assert!(note.len() <= LONGEST_NOTE, "{}", note.len());
+        assert!(note.ends_with(&format!("…{end}")), "{note}");
+        let note = shorten("short".into(), Some(context.trace));
+        assert_eq!(note, format!("short{end}"));
     }
 
     #[test]

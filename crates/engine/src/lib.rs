@@ -38,6 +38,7 @@ mod sweep;
 mod tally;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 mod track;
 mod written;
 
@@ -76,6 +77,8 @@ pub struct Engine {
     pub metrics: Metrics,
     /// Where the engine says that it has begun to work.
     pub readiness: Readiness,
+    /// Where spans go, if anywhere.
+    pub tracer: trace::Tracer,
 }
 
 impl Engine {

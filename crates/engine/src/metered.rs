@@ -1,4 +1,4 @@
-//! A decorator around any provider: every call is measured, remembered and has a limit.
+//! A decorator around any provider: every call is measured, traced, remembered and has a limit.
 //!
 //! A call that runs into its limit may still take effect, so the answer is "unknown".
 
@@ -13,7 +13,7 @@ use machinist_core::{
 
 use tokio::time::Instant;
 
-use crate::{Metrics, track::Track};
+use crate::{Metrics, trace::Call, track::Track};
 
 /// The limit of a call, unless the provider declares one.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
@@ -57,6 +57,7 @@ impl Metered {
         work: impl Future<Output = ProviderResult<T>>,
     ) -> ProviderResult<T> {
         let began = Instant::now();
+        let traced = Call::begin(call, &self.name);
         let outcome = match tokio::time::timeout(limit, work).await {
             Ok(outcome) => outcome,
             Err(late) => Err(ProviderError::transport(
@@ -75,6 +76,9 @@ impl Metered {
             .as_ref()
             .map_or_else(ProviderError::reason, |_| "ok");
         self.metrics.called(&self.name, call, result, took);
+        if let Some(traced) = traced {
+            traced.end(result, outcome.is_err());
+        }
         outcome
     }
 }

@@ -20,6 +20,13 @@ pub struct Metrics {
     phase_seconds: Family<PhaseLabels, Histogram>,
     quota_used: Family<QuotaLabels, Gauge>,
     quota_limit: Family<QuotaLabels, Gauge>,
+    spans_sent: Family<[(&'static str, &'static str); 0], Counter>,
+    spans_dropped: Family<DropLabels, Counter>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DropLabels {
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -113,7 +120,20 @@ impl Default for Metrics {
             "What a namespace may have by its Vitistack; storage in bytes",
             quota_limit.clone(),
         );
+        let (spans_sent, spans_dropped) = (Family::default(), Family::default());
+        registry.register(
+            "machinist_trace_spans_sent",
+            "Spans that a collector took",
+            spans_sent.clone(),
+        );
+        registry.register(
+            "machinist_trace_spans_dropped",
+            "Spans that no collector got, by reason",
+            spans_dropped.clone(),
+        );
         Metrics {
+            spans_sent,
+            spans_dropped,
             machines,
             phase_seconds,
             quota_used,
@@ -143,6 +163,18 @@ impl Metrics {
         let name = lease.to_owned();
         let gauge = self.leads.get_or_create(&LeaseLabels { name });
         gauge.set(i64::from(leads));
+    }
+
+    /// A collector took so many spans.
+    pub fn spans_sent(&self, count: usize) {
+        self.spans_sent.get_or_create(&[]).inc_by(count as u64);
+    }
+
+    /// So many spans were given up, for this reason.
+    pub fn spans_dropped(&self, reason: &'static str, count: usize) {
+        let labels = DropLabels { reason };
+        let dropped = self.spans_dropped.get_or_create(&labels);
+        dropped.inc_by(count as u64);
     }
 
     /// More or fewer machines are in a phase.

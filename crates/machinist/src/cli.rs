@@ -153,6 +153,17 @@ pub(crate) struct Up {
     pub(crate) filename: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) audit: Audit,
+    #[command(flatten)]
+    pub(crate) tracing: Tracing,
+}
+
+/// Where traces go; everything else about them is said by OpenTelemetry's own variables.
+#[derive(Debug, Args)]
+pub(crate) struct Tracing {
+    /// Send traces to the OpenTelemetry collector at this URL, over HTTP [default: what
+    /// OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere]
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
 }
 
 /// What is written down of requests; the names are those of kube-apiserver.
@@ -258,6 +269,8 @@ pub(crate) struct Operator {
     pub(crate) election: Election,
     #[command(flatten)]
     pub(crate) webhook: Webhook,
+    #[command(flatten)]
+    pub(crate) tracing: Tracing,
     #[command(flatten)]
     pub(crate) data: DataDir,
 }

@@ -11,6 +11,7 @@ use machinist_apiserver::{
 use machinist_engine::{
     Engine, Metrics, Readiness, SystemClock,
     quota::{Book, Gate},
+    trace::Tracer,
 };
 use machinist_store::{OpenError, Store};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
@@ -33,6 +34,17 @@ pub(crate) async fn bind(address: SocketAddr) -> Outcome<TcpListener> {
     })
 }
 
+/// What a control plane can do without.
+#[derive(Default)]
+pub(crate) struct Extras {
+    /// What is written down of requests.
+    pub(crate) audit: Option<AuditOptions>,
+    /// Where everything is counted.
+    pub(crate) metrics: Metrics,
+    /// Where spans go.
+    pub(crate) tracer: Tracer,
+}
+
 /// A running control plane.
 pub(crate) struct ControlPlane {
     /// Talks to the API server without a socket.
@@ -50,23 +62,16 @@ pub(crate) struct ControlPlane {
 
 impl ControlPlane {
     /// Opens the store and starts API server and engine. The caller holds the claim on the directory.
-    pub(crate) async fn start(dir: &DataDir, audit: Option<AuditOptions>) -> Outcome<ControlPlane> {
-        ControlPlane::begin(dir, true, audit).await
+    pub(crate) async fn start(dir: &DataDir, extras: Extras) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, true, extras).await
     }
 
     /// The same without the engine: objects are kept and served, and nothing acts on them.
-    pub(crate) async fn start_api(
-        dir: &DataDir,
-        audit: Option<AuditOptions>,
-    ) -> Outcome<ControlPlane> {
-        ControlPlane::begin(dir, false, audit).await
+    pub(crate) async fn start_api(dir: &DataDir, extras: Extras) -> Outcome<ControlPlane> {
+        ControlPlane::begin(dir, false, extras).await
     }
 
-    async fn begin(
-        dir: &DataDir,
-        with_engine: bool,
-        audit: Option<AuditOptions>,
-    ) -> Outcome<ControlPlane> {
+    async fn begin(dir: &DataDir, with_engine: bool, extras: Extras) -> Outcome<ControlPlane> {
         let pki = dir.pki();
         let signing_key = {
             let pki = pki.clone();
@@ -79,7 +84,11 @@ impl ControlPlane {
             .await
             .map_err(|e| failure::internal("could not make a key for tokens", e))?
             .map_err(|e| failure::configuration("could not prepare the key for tokens", e))?;
-        let metrics = Metrics::default();
+        let Extras {
+            audit,
+            metrics,
+            tracer,
+        } = extras;
         let gate = webhook::LateGate::default();
         let server = {
             let metrics = metrics.clone();
@@ -88,7 +97,7 @@ impl ControlPlane {
                 version: env!("CARGO_PKG_VERSION").into(),
                 extra_metrics: Some(Arc::new(move || metrics.encode())),
                 converters: webhook::converters(),
-                services: Some(webhook::services(gate.clone())),
+                services: Some(webhook::services(gate.clone(), tracer.clone())),
                 signing_key: Some(signing_key),
                 audit,
                 strategic: vec![ironcore_patches()],
@@ -104,7 +113,7 @@ impl ControlPlane {
                 })?
         };
         let client = kube::Client::new(server.service(Identity::admin()), "default");
-        webhook::configure_embedded(&client).await?;
+        webhook::configure_embedded(&client, tracer.is_on()).await?;
         let (shutdown, _) = watch::channel(false);
         let book = Book::memory();
         let open = Gate::new(client.clone(), Arc::new(SystemClock), book);
@@ -121,6 +130,7 @@ impl ControlPlane {
             clock: Arc::new(SystemClock),
             metrics,
             readiness: Readiness::default(),
+            tracer,
         };
         let (stop, keeping) = (stopped(&shutdown), client.clone());
         tokio::spawn(async move {

@@ -20,6 +20,7 @@ mod logging;
 mod manifests;
 mod progress;
 mod staged_restore;
+mod telemetry;
 mod webhook;
 
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub use complete::{COMPLETE_PATH, COMPLETED, complete};
-pub use review::{answer_admission, answer_completion};
+pub use review::{answer_admission, answer_annotation, answer_completion};
 pub use rules::{JUDGED, faults, warnings};
 
 /// Path at which the rules are served as a webhook.

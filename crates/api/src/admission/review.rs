@@ -51,6 +51,30 @@ pub fn answer_completion(review: &Value) -> Result<Value, String> {
     Ok(answer(review, response))
 }
 
+/// Answers an AdmissionReview of `admission.k8s.io/v1` with one annotation on the object, as a JSON
+/// patch; with none, it is let pass as it is.
+///
+/// # Errors
+/// When the value is no such review; the error is a sentence.
+pub fn answer_annotation(review: &Value, note: Option<(&str, &str)>) -> Result<Value, String> {
+    let metadata = &request(review)?["object"]["metadata"];
+    let mut response = json!({ "allowed": true });
+    if let Some((name, value)) = note {
+        let operation = match metadata["annotations"].is_object() {
+            true => {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                json!({ "op": "add", "path": format!("/metadata/annotations/{name}"), "value": value })
+            }
+            false => {
+                json!({ "op": "add", "path": "/metadata/annotations", "value": { name: value } })
+            }
+        };
+        response["patchType"] = "JSONPatch".into();
+        response["patch"] = STANDARD.encode(json!([operation]).to_string()).into();
+    }
+    Ok(answer(review, response))
+}
+
 fn request(review: &Value) -> Result<&Value, String> {
     let request = &review["request"];
     let known = review["kind"] == "AdmissionReview"

@@ -266,8 +266,9 @@ impl Core {
         let uid = uuid::Uuid::new_v4().to_string();
         let review = review::review(version, &uid, request, told, object, old);
         let caller = &self.admission.caller;
+        let traceparent = request.notes.traceparent();
         let answer = caller
-            .post(target, review, hook.timeout, ANSWER_LIMIT)
+            .post(target, review, hook.timeout, ANSWER_LIMIT, traceparent)
             .await
             .map_err(|error| Refusal::Calling {
                 why: format!("failed to call webhook: {error}"),

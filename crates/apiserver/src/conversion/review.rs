@@ -61,7 +61,7 @@ pub(super) async fn ask(
         "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": sent},
     });
     let answer = caller
-        .post(target, review, TIMEOUT, ANSWER_LIMIT)
+        .post(target, review, TIMEOUT, ANSWER_LIMIT, None)
         .await
         .map_err(|error| failed(error.to_string()))?;
     let converted = read(answer, version, &uid).map_err(failed)?;

@@ -106,10 +106,10 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         core: core.clone(),
         identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
+        notes: Notes::of(&parts.headers),
         headers: parts.headers,
         query: Query::of(&parts.method, parts.uri.query().unwrap_or_default()),
         method: parts.method,
-        notes: Notes::default(),
     };
     let (verb, resource) = labels(&call, &target);
     let action = access::action(&call.method, parts.uri.path(), &target, &call.query);

@@ -30,8 +30,14 @@ pub enum Endpoint {
 
 /// A webhook within the process.
 pub trait Backend: Send + Sync {
-    /// Answers a review that would have been posted to `path`; an error is a sentence.
-    fn call<'a>(&'a self, path: &'a str, review: Value) -> BoxFuture<'a, Result<Value, String>>;
+    /// Answers a review that would have been posted to `path`; an error is a sentence. With it comes
+    /// the `traceparent` of the request that it is about, if that had one.
+    fn call<'a>(
+        &'a self,
+        path: &'a str,
+        review: Value,
+        traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Value, String>>;
 }
 
 /// Finds what answers for a service. There are no pods behind services here, so only the
@@ -73,13 +79,14 @@ impl Caller {
         review: Value,
         timeout: Duration,
         limit: usize,
+        traceparent: Option<&str>,
     ) -> Result<Value, CallError> {
         let url = target.url(timeout);
         let posted = async {
             match target {
                 Target::Url { ca, .. } => {
                     self.transport
-                        .post(&url, &url, ca, None, &review, limit)
+                        .post((&url, &url), ca, None, &review, limit, traceparent)
                         .await
                 }
                 Target::Service {
@@ -96,14 +103,15 @@ impl Caller {
                             &format!("service {name:?} not found"),
                         )),
                         Some(Endpoint::Backend(backend)) => backend
-                            .call(path, review)
+                            .call(path, review, traceparent)
                             .await
                             .map_err(|why| CallError::transport(&url, &why)),
                         Some(Endpoint::Address(address)) => {
                             let dialled = target.url_at_port(timeout, address.port());
                             let host = format!("{name}.{namespace}.svc");
+                            let host = Some((host.as_str(), address));
                             self.transport
-                                .post(&url, &dialled, ca, Some((&host, address)), &review, limit)
+                                .post((&url, &dialled), ca, host, &review, limit, traceparent)
                                 .await
                         }
                     }

@@ -29,21 +29,24 @@ impl Transport {
     /// Posts to `dialled` and speaks of it as `shown`.
     pub(super) async fn post(
         &self,
-        shown: &str,
-        dialled: &str,
+        (shown, dialled): (&str, &str),
         ca: &[u8],
         host: Option<(&str, SocketAddr)>,
         review: &Value,
         limit: usize,
+        traceparent: Option<&str>,
     ) -> Result<Value, CallError> {
         let client = self
             .client(ca, host)
             .map_err(|why| CallError::transport(shown, &why))?;
-        let request = client
+        let mut request = client
             .post(dialled)
             .header("content-type", "application/json")
             .header("accept", "application/json, */*")
             .body(review.to_string());
+        if let Some(traceparent) = traceparent {
+            request = request.header("traceparent", traceparent);
+        }
         let mut response = request.send().await.map_err(|error| {
             let at = host.map_or_else(|| authority(dialled), |(_, at)| at.to_string());
             CallError::from_reqwest(shown, &error, &at)

@@ -16,7 +16,7 @@ use machinist_api::vitistack::{Machine, MachinePhase};
 use super::console::console_log;
 use crate::{
     cli,
-    control_plane::{self, ControlPlane},
+    control_plane::{self, ControlPlane, Extras},
     data_dir::DataDir,
     failure::{self, Outcome},
     manifests::{self, Manifest},
@@ -39,7 +39,7 @@ pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let _claim = dir.claim()?;
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let listener = control_plane::bind(address).await?;
-    let mut plane = ControlPlane::start(&dir, None).await?;
+    let mut plane = ControlPlane::start(&dir, Extras::default()).await?;
     let url = plane.serve(&dir, listener).await?;
     println!("machinist {} serves {url}", env!("CARGO_PKG_VERSION"));
     let client = plane.client.clone();

@@ -11,7 +11,7 @@ use machinist_api::vitistack::Machine;
 
 use crate::{
     cli,
-    control_plane::ControlPlane,
+    control_plane::{ControlPlane, Extras},
     data_dir::{DataDir, Holder},
     failure::{self, Outcome},
 };
@@ -31,7 +31,7 @@ pub(crate) async fn run(flags: cli::Down) -> Outcome {
         }
         None => {
             let _claim = dir.claim()?;
-            let plane = ControlPlane::start(&dir, None).await?;
+            let plane = ControlPlane::start(&dir, Extras::default()).await?;
             let outcome = remove_all(&plane.client, limit).await;
             plane.stop().await;
             outcome

@@ -23,6 +23,7 @@ use machinist_apiserver::{Pki, tls};
 use machinist_engine::{
     Election, Engine, Leadership, Metrics, Readiness, SystemClock,
     quota::{Book, Gate},
+    trace::Tracer,
 };
 
 use super::up::interrupted;
@@ -33,6 +34,7 @@ use crate::{
     downloads::Downloads,
     drivers::Drivers,
     failure::{self, Outcome},
+    telemetry::Telemetry,
     webhook::{self, Place},
 };
 
@@ -41,6 +43,14 @@ const LEASE: &str = "machinist";
 
 /// Runs it until it is told to end.
 pub(crate) async fn run(flags: cli::Operator) -> Outcome {
+    let metrics = Metrics::default();
+    let telemetry = Telemetry::start(&flags.tracing, &metrics)?;
+    let outcome = work(flags, metrics, telemetry.tracer.clone()).await;
+    telemetry.stop().await;
+    outcome
+}
+
+async fn work(flags: cli::Operator, metrics: Metrics, tracer: Tracer) -> Outcome {
     let dir = DataDir::resolve(&flags.data)?;
     let _claim = dir.claim()?;
     let config = cluster(flags.kubeconfig.as_deref()).await?;
@@ -53,9 +63,10 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         .map_err(|e| failure::configuration(format!("could not reach the cluster at {url}"), e))?;
     let book = Book::durable(client.clone());
     let gate = Gate::new(client.clone(), Arc::new(SystemClock), book);
-    let webhook = Served::start(&flags, &dir, gate.clone(), &client).await?;
+    let webhook = Served::start(&flags, &dir, (gate.clone(), &tracer), &client).await?;
     // First, because a CRD must not name both a service and a URL while it changes from one to the other.
-    webhook::install(&client, &webhook.place, &webhook.authority).await?;
+    let (place, authority) = (&webhook.place, &webhook.authority);
+    webhook::install(&client, place, authority, tracer.is_on()).await?;
     if flags.install_crds {
         install_crds(&client, flags.definitions, &webhook).await?;
     }
@@ -70,7 +81,6 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     let keeping = tokio::spawn(async {
         futures::future::join(keeping, limiting).await;
     });
-    let metrics = Metrics::default();
     let readiness = Readiness::default();
     let works = Arc::new(AtomicBool::new(
         !flags.webhook.webhooks_only && !flags.election.leader_elect,
@@ -101,6 +111,7 @@ pub(crate) async fn run(flags: cli::Operator) -> Outcome {
         clock: Arc::new(SystemClock),
         metrics: metrics.clone(),
         readiness,
+        tracer,
     };
     let outcome = engine
         .run(async move {
@@ -166,7 +177,7 @@ impl Served {
     async fn start(
         flags: &cli::Operator,
         dir: &DataDir,
-        gate: Gate,
+        (gate, tracer): (Gate, &Tracer),
         client: &Client,
     ) -> Outcome<Served> {
         let namespace = &flags.election.lease_namespace;
@@ -210,7 +221,7 @@ impl Served {
         Ok(Served {
             place,
             authority: pki.ca_certificate().to_owned(),
-            task: webhook::serve(listener, &pki, gate)?,
+            task: webhook::serve(listener, &pki, gate, tracer)?,
         })
     }
 }

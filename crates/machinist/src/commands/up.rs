@@ -5,26 +5,34 @@ use std::path::Path;
 use kube::ResourceExt;
 use machinist_api::vitistack::Machine;
 use machinist_apiserver::{AuditOptions, LogFile};
+use machinist_engine::Metrics;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     cli,
-    control_plane::{self, ControlPlane},
+    control_plane::{self, ControlPlane, Extras},
     data_dir::{self, DataDir},
     failure::{self, Outcome},
     manifests, progress,
+    telemetry::Telemetry,
 };
 
 /// Runs it. What can be refused without a server is refused before one starts.
 pub(crate) async fn run(flags: cli::Up) -> Outcome {
     let mut manifests = manifests::read(&flags.filename)?;
+    let metrics = Metrics::default();
+    let telemetry = Telemetry::start(&flags.tracing, &metrics)?;
     let dir = DataDir::resolve(&flags.data)?;
     let mut claim = dir.claim()?;
     let listener = control_plane::bind(flags.listen).await?;
-    let audit = audit(&flags.audit)?;
+    let extras = Extras {
+        audit: audit(&flags.audit)?,
+        metrics,
+        tracer: telemetry.tracer.clone(),
+    };
     let mut plane = match flags.api_only {
-        true => ControlPlane::start_api(&dir, audit).await?,
-        false => ControlPlane::start(&dir, audit).await?,
+        true => ControlPlane::start_api(&dir, extras).await?,
+        false => ControlPlane::start(&dir, extras).await?,
     };
     let url = plane.serve(&dir, listener).await?;
     claim.announce(&url)?;
@@ -53,6 +61,7 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
         Err(failure) => Err(failure),
     };
     plane.stop().await;
+    telemetry.stop().await;
     drop(claim);
     outcome
 }

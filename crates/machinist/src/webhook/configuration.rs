@@ -91,21 +91,43 @@ impl Place {
     }
 }
 
-/// The defaults that follow from other fields.
-pub(super) fn completing(place: &Place, authority: Option<&str>) -> MutatingWebhookConfiguration {
+/// The defaults that follow from other fields; and, while traces are asked for, the place of a
+/// machine in one.
+pub(super) fn completing(
+    place: &Place,
+    authority: Option<&str>,
+    traced: bool,
+) -> MutatingWebhookConfiguration {
+    let webhook = |name: &str, path: &str, of: &[(&str, &[&str])]| MutatingWebhook {
+        name: format!("{name}.{GROUP}"),
+        admission_review_versions: vec!["v1".to_owned()],
+        client_config: place.client(path, authority),
+        failure_policy: Some("Ignore".to_owned()),
+        match_policy: Some("Equivalent".to_owned()),
+        rules: Some(rules(of)),
+        side_effects: "None".to_owned(),
+        timeout_seconds: Some(TIMEOUT),
+        ..MutatingWebhook::default()
+    };
+    let completed = webhook("complete", admission::COMPLETE_PATH, admission::COMPLETED);
+    let trace = MutatingWebhook {
+        match_conditions: Some(vec![new_or_changed()]),
+        // A span is sent, but not of a dry run.
+        side_effects: "NoneOnDryRun".to_owned(),
+        ..webhook("trace", super::trace::PATH, &[(GROUP, &["machines"])])
+    };
+    let webhooks = [completed].into_iter().chain(traced.then_some(trace));
     MutatingWebhookConfiguration {
         metadata: place.metadata(NAME),
-        webhooks: Some(vec![MutatingWebhook {
-            name: format!("complete.{GROUP}"),
-            admission_review_versions: vec!["v1".to_owned()],
-            client_config: place.client(admission::COMPLETE_PATH, authority),
-            failure_policy: Some("Ignore".to_owned()),
-            match_policy: Some("Equivalent".to_owned()),
-            rules: Some(rules(admission::COMPLETED)),
-            side_effects: "None".to_owned(),
-            timeout_seconds: Some(TIMEOUT),
-            ..MutatingWebhook::default()
-        }]),
+        webhooks: Some(webhooks.collect()),
+    }
+}
+
+/// What asks for nothing new is not asked about.
+fn new_or_changed() -> MatchCondition {
+    MatchCondition {
+        name: "is-new-or-changed".to_owned(),
+        expression: "request.operation == 'CREATE' || object.spec != oldObject.spec".to_owned(),
     }
 }
 
@@ -202,10 +224,7 @@ pub(super) fn offering(
         client_config: place.client(super::limit::OFFER_PATH, authority),
         failure_policy: Some("Ignore".to_owned()),
         match_policy: Some("Equivalent".to_owned()),
-        match_conditions: Some(vec![MatchCondition {
-            name: "is-new-or-changed".to_owned(),
-            expression: "request.operation == 'CREATE' || object.spec != oldObject.spec".to_owned(),
-        }]),
+        match_conditions: Some(vec![new_or_changed()]),
         rules: Some(machines),
         side_effects: "None".to_owned(),
         timeout_seconds: Some(TIMEOUT),

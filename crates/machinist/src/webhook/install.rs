@@ -28,8 +28,8 @@ use crate::failure::{self, Outcome};
 const MANAGER: &str = "machinist";
 
 /// Tells the server in this process, which answers for the service itself.
-pub(crate) async fn configure_embedded(client: &Client) -> Outcome {
-    configure_admission(client, &Place::service(), None).await
+pub(crate) async fn configure_embedded(client: &Client, traced: bool) -> Outcome {
+    configure_admission(client, &Place::service(), None, traced).await
 }
 
 /// What configurations belong to that go when this ClusterRole goes: a namespace cannot own them.
@@ -43,14 +43,19 @@ pub(crate) async fn owner(client: &Client, role: &str) -> Outcome<Option<OwnerRe
 }
 
 /// Points the installed CRDs and our configuration of admission webhooks to the webhooks.
-pub(crate) async fn install(client: &Client, place: &Place, authority: &str) -> Outcome {
+pub(crate) async fn install(
+    client: &Client,
+    place: &Place,
+    authority: &str,
+    traced: bool,
+) -> Outcome {
     let config = client_config(place, authority);
     for name in converted() {
         make_whole(client, &name, Some(&config))
             .await
             .map_err(|e| failure::refused(format!("could not point {name} to its webhook"), e))?;
     }
-    configure_admission(client, place, Some(authority)).await
+    configure_admission(client, place, Some(authority), traced).await
 }
 
 /// Keeps both versions served for as long as this program converts: whoever applies the shipped
@@ -154,8 +159,14 @@ pub(crate) fn point(crd: &mut CustomResourceDefinition, place: &Place, authority
     }
 }
 
-async fn configure_admission(client: &Client, place: &Place, authority: Option<&str>) -> Outcome {
-    apply(client, &configuration::completing(place, authority)).await?;
+async fn configure_admission(
+    client: &Client,
+    place: &Place,
+    authority: Option<&str>,
+    traced: bool,
+) -> Outcome {
+    let completing = configuration::completing(place, authority, traced);
+    apply(client, &completing).await?;
     apply(client, &configuration::judging(place, authority)).await
 }
 

@@ -18,6 +18,14 @@ pub(super) const PATH: &str = "/quota";
 /// Path at which machines are held against what their provider offers.
 pub(super) const OFFER_PATH: &str = "/offer";
 
+/// What is asked at a path, in the words of a trace.
+pub(super) fn name(path: &str) -> &'static str {
+    match path {
+        OFFER_PATH => "admission offer",
+        _ => "admission quota",
+    }
+}
+
 /// After a configuration that could not be written.
 const AGAIN: Duration = Duration::from_secs(1);
 

@@ -7,6 +7,7 @@ mod install;
 mod limit;
 mod serve;
 mod shared;
+mod trace;
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,7 +22,7 @@ use machinist_apiserver::{
     Converter, Converters,
     webhook::{Backend, Endpoint, Services},
 };
-use machinist_engine::quota::Gate;
+use machinist_engine::{quota::Gate, trace::Tracer};
 use serde_json::Value;
 
 pub(crate) use configuration::Place;
@@ -61,15 +62,25 @@ pub(crate) fn converters() -> Converters {
 /// The gate of a server that is made before it.
 pub(crate) type LateGate = Arc<OnceLock<Gate>>;
 
-struct InProcess(LateGate);
+struct InProcess {
+    gate: LateGate,
+    tracer: Tracer,
+}
 
 impl Backend for InProcess {
-    fn call<'a>(&'a self, path: &'a str, review: Value) -> BoxFuture<'a, Result<Value, String>> {
+    fn call<'a>(
+        &'a self,
+        path: &'a str,
+        review: Value,
+        traceparent: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
-            match (path, self.0.get()) {
+            match (path, self.gate.get()) {
                 (limit::PATH | limit::OFFER_PATH, Some(gate)) => {
-                    limit::answer(gate, path, &review).await
+                    let work = limit::answer(gate, path, &review);
+                    trace::told(&self.tracer, limit::name(path), &review, work).await
                 }
+                (trace::PATH, _) => trace::answer(&self.tracer, &review, traceparent),
                 _ => answer(path, &review),
             }
         })
@@ -77,8 +88,8 @@ impl Backend for InProcess {
 }
 
 /// Answers for the service of our webhooks, for a server in this process.
-pub(crate) fn services(gate: LateGate) -> Arc<dyn Services> {
-    let backend: Arc<dyn Backend> = Arc::new(InProcess(gate));
+pub(crate) fn services(gate: LateGate, tracer: Tracer) -> Arc<dyn Services> {
+    let backend: Arc<dyn Backend> = Arc::new(InProcess { gate, tracer });
     Arc::new(move |namespace: &str, name: &str, _: u16| {
         let ours = namespace == SYSTEM_NAMESPACE && name == WEBHOOK_SERVICE;
         ours.then(|| Endpoint::Backend(backend.clone()))

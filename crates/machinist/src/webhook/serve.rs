@@ -6,7 +6,7 @@ use axum::{
     Router,
     body::Bytes,
     extract::DefaultBodyLimit,
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
     routing::post,
 };
@@ -20,9 +20,9 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use machinist_engine::quota::Gate;
+use machinist_engine::{quota::Gate, trace::Tracer};
 
-use super::{answer, limit};
+use super::{answer, limit, trace};
 use crate::failure::{self, Outcome};
 
 /// A review may hold a whole page of objects.
@@ -31,7 +31,12 @@ const LARGEST_REVIEW: usize = 64 << 20;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Serves the webhooks until the task is aborted.
-pub(crate) fn serve(listener: TcpListener, pki: &Pki, gate: Gate) -> Outcome<JoinHandle<()>> {
+pub(crate) fn serve(
+    listener: TcpListener,
+    pki: &Pki,
+    gate: Gate,
+    tracer: &Tracer,
+) -> Outcome<JoinHandle<()>> {
     let address = listener
         .local_addr()
         .map_err(|e| failure::internal("could not read the address", e))?;
@@ -49,8 +54,9 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki, gate: Gate) -> Outcome<Joi
         .route(CONVERSION_PATH, post(convert))
         .route(admission::PATH, post(admit))
         .route(admission::COMPLETE_PATH, post(complete))
-        .merge(at_the_gate(limit::PATH, gate.clone()))
-        .merge(at_the_gate(limit::OFFER_PATH, gate))
+        .merge(tracing(tracer.clone()))
+        .merge(at_the_gate(limit::PATH, gate.clone(), tracer.clone()))
+        .merge(at_the_gate(limit::OFFER_PATH, gate, tracer.clone()))
         .layer(DefaultBodyLimit::max(LARGEST_REVIEW));
     Ok(tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, routes).await {
@@ -59,8 +65,19 @@ pub(crate) fn serve(listener: TcpListener, pki: &Pki, gate: Gate) -> Outcome<Joi
     }))
 }
 
-fn at_the_gate(path: &'static str, gate: Gate) -> Router {
-    let ask = async move |review: Bytes| ask_gate(&gate, path, &review).await;
+fn tracing(tracer: Tracer) -> Router {
+    let place = async move |headers: HeaderMap, review: Bytes| {
+        let traceparent = headers.get("traceparent");
+        let traceparent = traceparent.and_then(|value| value.to_str().ok());
+        let answered =
+            read(&review).and_then(|review| trace::answer(&tracer, &review, traceparent));
+        said(answered, StatusCode::BAD_REQUEST)
+    };
+    Router::new().route(trace::PATH, post(place))
+}
+
+fn at_the_gate(path: &'static str, gate: Gate, tracer: Tracer) -> Router {
+    let ask = async move |review: Bytes| ask_gate(&gate, &tracer, path, &review).await;
     Router::new().route(path, post(ask))
 }
 
@@ -77,12 +94,13 @@ async fn complete(review: Bytes) -> Response {
 }
 
 /// Nobody can say is not a fault of the review: the server decides by its failure policy.
-async fn ask_gate(gate: &Gate, path: &str, review: &[u8]) -> Response {
+async fn ask_gate(gate: &Gate, tracer: &Tracer, path: &str, review: &[u8]) -> Response {
     match read(review) {
-        Ok(review) => said(
-            limit::answer(gate, path, &review).await,
-            StatusCode::SERVICE_UNAVAILABLE,
-        ),
+        Ok(review) => {
+            let work = limit::answer(gate, path, &review);
+            let answered = trace::told(tracer, limit::name(path), &review, work).await;
+            said(answered, StatusCode::SERVICE_UNAVAILABLE)
+        }
         Err(why) => said(Err(why), StatusCode::BAD_REQUEST),
     }
 }

@@ -11,7 +11,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_core::provider::{Access, Connect, Provider, ProviderResult, ProviderSpec};
-use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock, trace::Tracer};
 use machinist_providers::{Aws, AwsConfig, Reach, Sim, SimCloud, SimOptions, Tokens, sim::Verb};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -182,6 +182,7 @@ fn engine(client: &Client, cloud: &SimCloud) -> Engine {
         clock: Arc::new(SystemClock),
         metrics: Metrics::default(),
         readiness: Readiness::default(),
+        tracer: Tracer::default(),
     }
 }
 

@@ -78,6 +78,10 @@ impl Sandbox {
         for name in ["LOG", "DATA_DIR", "IMAGES"] {
             command.env_remove(format!("MACHINIST_{name}"));
         }
+        let own = std::env::vars_os().map(|(name, _)| name);
+        for name in own.filter(|name| name.to_string_lossy().starts_with("OTEL_")) {
+            command.env_remove(name);
+        }
         command.stdin(Stdio::null());
         command
     }

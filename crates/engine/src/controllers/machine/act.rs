@@ -12,7 +12,7 @@ use machinist_core::{
 use serde_json::json;
 
 use super::gather::{Gathered, Told, api, trouble};
-use crate::{context::Context, error::PassError};
+use crate::{context::Context, error::PassError, trace};
 
 /// How a step ended.
 pub(super) enum Acted {
@@ -36,12 +36,20 @@ pub(super) async fn act(
     context: &Context,
 ) -> Result<Acted, PassError> {
     let provider_name = gathered.provider_name.as_ref();
+    let attempt = context.backoff.count(&machine.uid().unwrap_or_default()) + 1;
+    trace::note(|span| {
+        if let Some((namespace, name)) = provider_name {
+            span.set("machinist.provider", format!("{namespace}/{name}"));
+        }
+        span.set("machinist.step", step.name());
+        span.set("machinist.attempt", attempt);
+    });
     tracing::info!(
         machine = %machine.name_any(),
         namespace = machine.namespace().unwrap_or_default(),
         provider = provider_name.map(|(_, name)| name.as_str()).unwrap_or_default(),
         step = step.name(),
-        attempt = context.backoff.count(&machine.uid().unwrap_or_default()) + 1,
+        attempt,
         "step"
     );
     let outcome = match step {

@@ -34,6 +34,7 @@ use crate::{
     Readiness,
     context::Context,
     error::{PassError, chain},
+    trace::Pass,
 };
 
 /// Enough for bind, create, report and settle in one go; the queue carries what is left.
@@ -94,6 +95,7 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
         machine = %machine.name_any(),
         namespace = machine.namespace().unwrap_or_default(),
         error = %chain(error),
+        trace_id = context.tracer.origin(&machine).map(|origin| tracing::field::display(origin.trace)),
         retry_in = ?wait,
         "pass failed"
     );
@@ -106,7 +108,8 @@ async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassE
     let mut view = View::Cached(cached.clone());
     let mut taken = None;
     for _ in 0..MAX_STEPS {
-        match pass(view, &mut taken, context).await? {
+        let traced = Pass::begin(&context.tracer, view.machine());
+        match Pass::around(traced, pass(view, &mut taken, context)).await? {
             Next::Again(machine, told) => view = View::Fresh(*machine, told),
             Next::Later(action) => return Ok(action),
         }
@@ -118,6 +121,14 @@ async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassE
 enum View {
     Cached(Machine),
     Fresh(Machine, Told),
+}
+
+impl View {
+    fn machine(&self) -> &Machine {
+        match self {
+            View::Cached(machine) | View::Fresh(machine, _) => machine,
+        }
+    }
 }
 
 enum Next {

@@ -13,7 +13,7 @@ use machinist_core::{
 use serde_json::json;
 
 use super::gather::{Gathered, api, known_id};
-use crate::{context::Context, error::PassError};
+use crate::{context::Context, error::PassError, trace};
 
 /// How a report ended.
 pub(super) enum Reported {
@@ -59,6 +59,11 @@ pub(super) async fn report(
             let version = machine.resource_version().unwrap_or_default();
             let uid = machine.uid().unwrap_or_default();
             context.written.put(&uid, &version);
+            trace::note(|span| {
+                span.set("machinist.step", outlook.step.name());
+                let phase = status.phase.map(|phase| phase.to_string());
+                span.set("machinist.phase", phase.unwrap_or_default());
+            });
             Ok(Reported::Said(Box::new(machine)))
         }
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(Reported::Gone),
