@@ -20,13 +20,12 @@ pub struct Metrics {
     phase_seconds: Family<PhaseLabels, Histogram>,
     quota_used: Family<QuotaLabels, Gauge>,
     quota_limit: Family<QuotaLabels, Gauge>,
-    spans_sent: Family<[(&'static str, &'static str); 0], Counter>,
-    spans_dropped: Family<DropLabels, Counter>,
+    spans: Family<SpanLabels, Counter>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct DropLabels {
-    reason: &'static str,
+struct SpanLabels {
+    result: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -120,20 +119,14 @@ impl Default for Metrics {
             "What a namespace may have by its Vitistack; storage in bytes",
             quota_limit.clone(),
         );
-        let (spans_sent, spans_dropped) = (Family::default(), Family::default());
+        let spans = Family::default();
         registry.register(
-            "machinist_trace_spans_sent",
-            "Spans that a collector took",
-            spans_sent.clone(),
-        );
-        registry.register(
-            "machinist_trace_spans_dropped",
-            "Spans that no collector got, by reason",
-            spans_dropped.clone(),
+            "machinist_trace_spans",
+            "Spans, by what became of them: sent, or dropped because of what",
+            spans.clone(),
         );
         Metrics {
-            spans_sent,
-            spans_dropped,
+            spans,
             machines,
             phase_seconds,
             quota_used,
@@ -165,16 +158,10 @@ impl Metrics {
         gauge.set(i64::from(leads));
     }
 
-    /// A collector took so many spans.
-    pub fn spans_sent(&self, count: usize) {
-        self.spans_sent.get_or_create(&[]).inc_by(count as u64);
-    }
-
-    /// So many spans were given up, for this reason.
-    pub fn spans_dropped(&self, reason: &'static str, count: usize) {
-        let labels = DropLabels { reason };
-        let dropped = self.spans_dropped.get_or_create(&labels);
-        dropped.inc_by(count as u64);
+    /// What became of so many spans.
+    pub fn spans(&self, result: &'static str, count: usize) {
+        let spans = self.spans.get_or_create(&SpanLabels { result });
+        spans.inc_by(count as u64);
     }
 
     /// More or fewer machines are in a phase.

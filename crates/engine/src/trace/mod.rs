@@ -170,7 +170,7 @@ impl Tracer {
         };
         for span in spans.into_iter().filter(|span| span.context.sampled) {
             if inner.queue.try_send(span).is_err() {
-                inner.metrics.spans_dropped("queue_full", 1);
+                inner.metrics.spans("queue_full", 1);
             }
         }
     }
@@ -233,7 +233,7 @@ mod tests {
         assert!(first.end >= first.start && first.parent.is_none());
         assert!(spans.try_recv().is_ok() && spans.try_recv().is_err());
         let text = metrics.encode();
-        let line = r#"machinist_trace_spans_dropped_total{reason="queue_full"} 3"#;
+        let line = r#"machinist_trace_spans_total{result="queue_full"} 3"#;
         assert!(text.contains(line), "{text}");
     }
 

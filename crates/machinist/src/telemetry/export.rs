@@ -164,13 +164,13 @@ impl Exporter {
         let endpoint = &self.settings.endpoint;
         match outcome {
             Ok(()) => {
-                self.metrics.spans_sent(count);
+                self.metrics.spans("sent", count);
                 if std::mem::take(&mut self.silent) {
                     tracing::warn!(%endpoint, "the collector takes traces again");
                 }
             }
             Err(Refusal { why, .. }) => {
-                self.metrics.spans_dropped("refused", count);
+                self.metrics.spans("refused", count);
                 if !std::mem::replace(&mut self.silent, true) {
                     tracing::warn!(%endpoint, why, "the collector does not take traces; they are dropped until it does");
                 }

@@ -195,7 +195,7 @@ fn the_embedded_server_goes_on_with_the_clients_trace() {
     assert_eq!(admission.text("parentSpanId"), span);
     holds(&kubectl, &collector, "web", &|| up.stderr());
     wait_until("the spans to be counted", || {
-        metrics(&kubectl).contains("machinist_trace_spans_sent_total ")
+        metrics(&kubectl).contains(r#"machinist_trace_spans_total{result="sent"}"#)
     });
 }
 
@@ -279,7 +279,7 @@ fn a_collector_that_is_away_holds_up_nobody() {
     kubectl.ok("wait machines.vitistack.io --all --for=condition=Ready --timeout=60s");
     wait_for("what was dropped to be counted", || {
         let metrics = metrics(&kubectl);
-        let dropped = r#"machinist_trace_spans_dropped_total{reason="queue_full"}"#;
+        let dropped = r#"machinist_trace_spans_total{result="queue_full"}"#;
         metrics.contains(dropped).then_some(()).ok_or(metrics)
     });
 }
