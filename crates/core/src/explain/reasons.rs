@@ -306,8 +306,8 @@ pub(super) static ALL: &[Reason] = &[
     ),
     row(
         "VerificationSkipped",
-        Nobody,
-        "nothing: the endpoint is believed whatever its certificate says, as declared",
+        Person,
+        "a person: the endpoint is believed whatever its certificate says, as declared",
         &[
             "Name the authority of the endpoint's certificate in spec.endpoint.caBundle, and take spec.endpoint.insecureSkipTLSVerify out.",
         ],
