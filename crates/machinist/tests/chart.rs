@@ -68,6 +68,8 @@ fn values_that_cannot_be_are_refused_by_name() {
     refused("default", &[], "must be vitistack-system");
     refused(NAMESPACE, &["replicas=0"], "replicas");
     refused(NAMESPACE, &["relicas=2"], "relicas");
+    refused(NAMESPACE, &["tracing.endpoint=collector:4318"], "endpoint");
+    refused(NAMESPACE, &["tracing.env.OTHER=x"], "OTHER");
     refused(NAMESPACE, &["image.pullPolicy=Sometimes"], "pullPolicy");
 }
 
@@ -79,6 +81,9 @@ fn what_is_optional_can_be_had() {
         "dashboard.enabled=true",
         "networkPolicy.enabled=true",
         "rbac.secretNamespaces={clouds,more}",
+        "tracing.endpoint=http://collector:4318",
+        "tracing.env.OTEL_TRACES_SAMPLER=always_off",
+        "tracing.secret=collector",
     ];
     let Some(rendered) = render("MACHINIST_HELM", NAMESPACE, &settings) else {
         return;
@@ -92,6 +97,13 @@ fn what_is_optional_can_be_had() {
         "PodDisruptionBudget",
     ] {
         assert!(rendered.contains(&format!("kind: {kind}\n")), "{kind}");
+    }
+    for line in [
+        "- --otlp-endpoint=http://collector:4318\n",
+        "- { name: OTEL_TRACES_SAMPLER, value: \"always_off\" }\n",
+        "- secretRef: { name: collector }\n",
+    ] {
+        assert!(rendered.contains(line), "{line}");
     }
     let dashboard = chart().join("files/dashboard.json");
     let dashboard: serde_json::Value =
