@@ -103,11 +103,10 @@ fn holds(kubectl: &Kubectl, collector: &Collector, name: &str, log: &dyn Fn() ->
     // Who describes the machine, and who reads the log, finds the trace.
     let (trace, _) = ids(&born);
     let told = format!("(trace {trace})");
-    let shown = wait_for("the event", || {
+    wait_for("the event", || {
         let shown = kubectl.ok(&format!("describe machines.vitistack.io {name}"));
         shown.contains(&told).then_some(()).ok_or(shown)
     });
-    let () = shown;
     let of_machine = format!("get events --field-selector involvedObject.name={name} -o json");
     let events: Value = serde_json::from_str(&kubectl.ok(&of_machine)).unwrap();
     let is_annotated = |event: &Value| {
