@@ -24,6 +24,8 @@ pub const RECONCILING: &str = "Reconciling";
 pub const STALLED: &str = "Stalled";
 /// The platform accepts the provider's credentials.
 pub const AUTHENTICATED: &str = "Authenticated";
+/// The platform's endpoint proves who it is before anything is sent to it.
+pub const ENDPOINT_VERIFIED: &str = "EndpointVerified";
 /// The provider's networks were found on the platform.
 pub const NETWORK_CONFIGURED: &str = "NetworkConfigured";
 

@@ -9,6 +9,7 @@
 
 pub mod admission;
 pub mod build;
+pub mod certificates;
 pub mod conditions;
 pub mod convert;
 pub mod crds;

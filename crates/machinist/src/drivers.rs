@@ -12,7 +12,7 @@ use machinist_core::provider::{
     Access, Connect, Provider, ProviderError, ProviderResult, ProviderSpec,
 };
 use machinist_providers::{
-    Accelerator, Qemu, QemuConfig, Reach, Sim, SimCloud, SimOptions, Tokens,
+    Accelerator, Qemu, QemuConfig, Reach, Sim, SimCloud, SimOptions, Tokens, Way,
 };
 #[cfg(feature = "aws")]
 use machinist_providers::{Aws, AwsConfig};
@@ -74,7 +74,7 @@ impl Drivers {
         let cloud = cloud.clone();
         Ok(Arc::new(match &spec.access {
             Access::OAuth2(client) => {
-                Sim::with_tokens(cloud, Tokens::new(client.clone(), Reach::of(spec))?)
+                Sim::with_tokens(cloud, Tokens::new(client.clone(), Way::of(spec)?)?)
             }
             Access::Opaque
             | Access::Token(_)

@@ -14,5 +14,5 @@ pub mod sim;
 #[cfg(feature = "aws")]
 pub use aws::{Aws, AwsConfig};
 pub use qemu::{Accelerator, Network, Qemu, QemuConfig, QemuError};
-pub use shared::{http::Reach, images::Progress, oauth2::Tokens};
+pub use shared::{http::Reach, images::Progress, oauth2::Tokens, way::Way};
 pub use sim::{Sim, SimCloud, SimOptions};

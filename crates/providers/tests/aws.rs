@@ -21,7 +21,7 @@ use machinist_core::{
     provider::{Change, Credentials, Provider, ProviderError},
 };
 use machinist_providers::{
-    Aws, AwsConfig, Reach,
+    Aws, AwsConfig, Way,
     aws::wire::{Client, Keys, Query},
     conformance::{Fixture, run_all, smallest_want},
 };
@@ -50,7 +50,7 @@ impl Cloud {
             region: REGION.to_owned(),
             endpoint: self.proxy.endpoint(),
             keys: self.keys(),
-            reach: Reach::Usual,
+            way: Way::default(),
             settling: Duration::from_millis(300),
         });
         driver.unwrap()
@@ -59,7 +59,7 @@ impl Cloud {
     /// Asks moto itself for ids of what carries a key and is not gone.
     async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
         let endpoint = format!("http://127.0.0.1:{}", self.moto.port);
-        let client = Client::new(&endpoint, REGION, self.keys(), Reach::Usual).unwrap();
+        let client = Client::new(&endpoint, REGION, self.keys(), Way::default()).unwrap();
         let ask = async |action| {
             let query =
                 Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &key.to_string());
@@ -339,7 +339,7 @@ fn driver_with(cloud: &Cloud, secret: &str) -> Aws {
         region: REGION.to_owned(),
         endpoint: cloud.proxy.endpoint(),
         keys: Keys::of(&Credentials::new(held.collect())).unwrap(),
-        reach: Reach::Usual,
+        way: Way::default(),
         settling: Duration::ZERO,
     };
     Aws::new(config).unwrap()

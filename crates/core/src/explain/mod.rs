@@ -255,6 +255,7 @@ fn points_at_provider(reason: &str) -> bool {
         "ProviderUnreachable",
         "CredentialsRefused",
         "CredentialsExpired",
+        "EndpointUntrusted",
         "NotSeen",
         "ProviderBusy",
         "Throttled",

@@ -296,6 +296,23 @@ pub(super) static ALL: &[Reason] = &[
         CREDENTIALS,
     ),
     row(
+        "EndpointUntrusted",
+        Person,
+        "an endpoint whose certificate can be checked",
+        &[
+            "Name the authority of the endpoint's certificate in the provider's spec.endpoint.caBundle, in PEM: `kubectl edit {kind} {name}{-n}`.",
+            "If it should be known to this host already, somebody else may be answering in the platform's place.",
+        ],
+    ),
+    row(
+        "VerificationSkipped",
+        Person,
+        "a person: the endpoint is believed whatever its certificate says, as declared",
+        &[
+            "Name the authority of the endpoint's certificate in spec.endpoint.caBundle, and take spec.endpoint.insecureSkipTLSVerify out.",
+        ],
+    ),
+    row(
         "SecretNotFound",
         Other,
         "the Secret that the provider refers to",

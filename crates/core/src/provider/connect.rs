@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use super::{Access, Courtesy, Provider, ProviderResult};
+use super::{Access, Courtesy, Provider, ProviderResult, Trust};
 
 /// A declared provider with its references resolved; what a driver is built from.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,8 @@ pub struct ProviderSpec {
     pub settings: BTreeMap<String, String>,
     /// Whether link-local addresses and metadata services may be asked.
     pub link_local: bool,
+    /// What the certificate of its endpoint is checked against.
+    pub trust: Trust,
     /// With what the driver proves who it is.
     pub access: Access,
     /// What the referenced Secrets hold, by key.

@@ -59,6 +59,14 @@ pub enum ProviderError {
         /// Which ones, and the way out; never their content.
         reason: String,
     },
+    /// Whoever answers does not prove to be the platform; nothing was sent.
+    #[error("{endpoint} is not trusted: {reason}")]
+    Untrusted {
+        /// Who was asked.
+        endpoint: String,
+        /// What is wrong with its certificate, and the way out.
+        reason: String,
+    },
     /// The platform cannot do this at all.
     #[error("not supported: {what}")]
     Unsupported {
@@ -152,6 +160,10 @@ impl ProviderError {
             ProviderError::Expired { reason } => ProviderError::Expired {
                 reason: reason.clone(),
             },
+            ProviderError::Untrusted { endpoint, reason } => ProviderError::Untrusted {
+                endpoint: endpoint.clone(),
+                reason: reason.clone(),
+            },
             ProviderError::Unsupported { what } => {
                 ProviderError::Unsupported { what: what.clone() }
             }
@@ -177,7 +189,8 @@ impl ProviderError {
             ProviderError::Transport { .. }
             | ProviderError::Throttled { .. }
             | ProviderError::Credentials { .. }
-            | ProviderError::Expired { .. } => true,
+            | ProviderError::Expired { .. }
+            | ProviderError::Untrusted { .. } => true,
             ProviderError::NotFound { .. }
             | ProviderError::Busy { .. }
             | ProviderError::NoCapacity { .. }
@@ -200,6 +213,7 @@ impl ProviderError {
             }
             ProviderError::Credentials { .. }
             | ProviderError::Expired { .. }
+            | ProviderError::Untrusted { .. }
             | ProviderError::NotOwned { .. } => RetryPolicy::OnHelp,
         }
     }
@@ -214,6 +228,7 @@ impl ProviderError {
             ProviderError::Rejected { .. } => "Rejected",
             ProviderError::Credentials { .. } => "CredentialsRefused",
             ProviderError::Expired { .. } => "CredentialsExpired",
+            ProviderError::Untrusted { .. } => "EndpointUntrusted",
             ProviderError::Unsupported { .. } => "Unsupported",
             ProviderError::NotOwned { .. } => "NotOwned",
             ProviderError::Transport { .. } => "ProviderUnreachable",

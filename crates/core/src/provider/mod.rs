@@ -13,6 +13,7 @@ mod capability;
 mod connect;
 mod courtesy;
 mod error;
+mod trust;
 mod window;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
 pub use courtesy::{Courtesy, Rate};
 pub use error::{ProviderError, RetryPolicy};
+pub use trust::Trust;
 pub use window::{Lately, Window};
 
 /// The outcome of a provider call.

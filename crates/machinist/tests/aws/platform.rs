@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use machinist_core::provider::Credentials;
 use machinist_providers::{
-    Reach,
+    Way,
     aws::wire::{Client, Element, Keys, Query},
 };
 
@@ -48,7 +48,7 @@ impl Platform {
         let endpoint = format!("http://127.0.0.1:{}", moto.port);
         Platform {
             proxy: proxy.await,
-            direct: Client::new(&endpoint, REGION, keys, Reach::Usual).unwrap(),
+            direct: Client::new(&endpoint, REGION, keys, Way::default()).unwrap(),
             moto,
         }
     }

@@ -44,7 +44,7 @@ fn http(status: &str, headers: &str, body: &str) -> Option<String> {
     Some(format!("{head}content-length: {length}\r\n\r\n{body}"))
 }
 
-async fn declare(world: &World, name: &str, spec: Value) {
+pub(crate) async fn declare(world: &World, name: &str, spec: Value) {
     let provider = json!({
         "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
         "metadata": {"name": name}, "spec": spec,
@@ -55,7 +55,7 @@ async fn declare(world: &World, name: &str, spec: Value) {
     made.expect("created");
 }
 
-async fn secret(world: &World, name: &str, data: Value) {
+pub(crate) async fn secret(world: &World, name: &str, data: Value) {
     let secret = json!({
         "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": data,
     });
@@ -66,7 +66,7 @@ async fn secret(world: &World, name: &str, data: Value) {
 }
 
 /// Waits until the Ready condition is of this reason and has these words.
-async fn until(world: &World, name: &str, reason: &str, words: &str) -> MachineProvider {
+pub(crate) async fn until(world: &World, name: &str, reason: &str, words: &str) -> MachineProvider {
     let api = world.providers();
     let look = async {
         loop {
@@ -86,7 +86,7 @@ async fn until(world: &World, name: &str, reason: &str, words: &str) -> MachineP
     }
 }
 
-fn aws(endpoint: &str) -> Value {
+pub(crate) fn aws(endpoint: &str) -> Value {
     let key = json!({"secretRef": {"name": "keys", "key": "access-key-id"}});
     json!({
         "type": "aws", "region": "us-west-2",
@@ -129,7 +129,12 @@ async fn an_endpoint_that_is_wrong_is_told_in_the_providers_condition() {
             "ProviderUnreachable",
             "redirects to http://169.254.169.254/latest/meta-data, which is not followed",
         ),
-        ("strange", strange, "ProviderUnreachable", "certificate"),
+        (
+            "strange",
+            strange,
+            "EndpointUntrusted",
+            "name it in spec.endpoint.caBundle",
+        ),
         (
             "metadata",
             "https://169.254.169.254/".to_owned(),

@@ -24,6 +24,7 @@ mod stack;
     reason = "a failed assumption is a failed test"
 )]
 mod support;
+mod trust;
 mod world;
 
 use std::time::Duration;

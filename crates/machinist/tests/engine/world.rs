@@ -12,7 +12,7 @@ use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_core::provider::{Access, Connect, Provider, ProviderResult, ProviderSpec};
 use machinist_engine::{Engine, Metrics, Readiness, SystemClock};
-use machinist_providers::{Aws, AwsConfig, Reach, Sim, SimCloud, SimOptions, Tokens, sim::Verb};
+use machinist_providers::{Aws, AwsConfig, Sim, SimCloud, SimOptions, Tokens, Way, sim::Verb};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -27,7 +27,7 @@ impl Connect for OneCloud {
         let cloud = self.0.clone();
         Ok(match &spec.access {
             Access::OAuth2(client) => {
-                let tokens = Tokens::new(client.clone(), Reach::of(spec))?;
+                let tokens = Tokens::new(client.clone(), Way::of(spec)?)?;
                 Arc::new(Sim::with_tokens(cloud, tokens))
             }
             _ if spec.kind == "aws" => Arc::new(Aws::new(AwsConfig::of(spec)?)?),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use machinist_core::provider::{ProviderError, ProviderResult, ProviderSpec};
 
 use super::wire::Keys;
-use crate::shared::http::Reach;
+use crate::shared::way::Way;
 
 /// How long EC2 may take to know an instance that it has made.
 const SETTLING: Duration = Duration::from_secs(120);
@@ -19,8 +19,8 @@ pub struct AwsConfig {
     pub endpoint: String,
     /// The keys; never shown.
     pub keys: Keys,
-    /// Which addresses may be asked.
-    pub reach: Reach,
+    /// Which addresses may be asked, and who is believed there.
+    pub way: Way,
     /// How long an id must have been unknown to EC2 before it counts as gone.
     pub settling: Duration,
 }
@@ -62,7 +62,7 @@ impl AwsConfig {
             endpoint: endpoint.unwrap_or_else(|| format!("ec2.{region}.{domain}")),
             region,
             keys,
-            reach: Reach::of(spec),
+            way: Way::of(spec)?,
             settling: SETTLING,
         })
     }
@@ -72,7 +72,7 @@ impl AwsConfig {
 mod tests {
     use std::collections::BTreeMap;
 
-    use machinist_core::provider::{Access, Courtesy, Credentials};
+    use machinist_core::provider::{Access, Courtesy, Credentials, Trust};
 
     use super::*;
 
@@ -92,6 +92,7 @@ mod tests {
             images: BTreeMap::new(),
             settings: BTreeMap::new(),
             link_local: false,
+            trust: Trust::Usual,
             access: Access::Opaque,
             credentials: Credentials::new(held.collect()),
         }

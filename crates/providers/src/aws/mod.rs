@@ -57,7 +57,7 @@ impl Aws {
                 &config.endpoint,
                 &config.region,
                 config.keys.clone(),
-                config.reach,
+                config.way.clone(),
             )?,
             config,
             unseen: Unseen::default(),

@@ -17,7 +17,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Response, StatusCode, header};
 use serde_json::Value;
 
-use super::http::{self, Reach};
+use super::{http, way::Way};
 
 /// How long the endpoint may take.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -44,6 +44,7 @@ pub struct Tokens(Arc<Inner>);
 struct Inner {
     oauth2: OAuth2,
     url: reqwest::Url,
+    way: Way,
     http: reqwest::Client,
     now: Now,
     held: Mutex<Option<Token>>,
@@ -69,24 +70,25 @@ impl Tokens {
     ///
     /// # Errors
     /// When the endpoint is no URL that secrets may be sent to.
-    pub fn new(oauth2: OAuth2, reach: Reach) -> ProviderResult<Tokens> {
-        Tokens::with_time(oauth2, reach, Arc::new(Instant::now))
+    pub fn new(oauth2: OAuth2, way: Way) -> ProviderResult<Tokens> {
+        Tokens::with_time(oauth2, way, Arc::new(Instant::now))
     }
 
     /// The same with another clock.
     ///
     /// # Errors
     /// As above.
-    pub fn with_time(oauth2: OAuth2, reach: Reach, now: Now) -> ProviderResult<Tokens> {
-        let url = http::endpoint(FIELD, &oauth2.url, reach)?;
-        let client = http::builder(reach)
-            .redirect(reqwest::redirect::Policy::none())
+    pub fn with_time(oauth2: OAuth2, way: Way, now: Now) -> ProviderResult<Tokens> {
+        let url = http::endpoint(FIELD, &oauth2.url, way.reach)?;
+        let client = way
+            .builder_beside()
             .timeout(LIMIT)
             .build()
             .map_err(|error| ProviderError::transport("could not prepare TLS", error))?;
         Ok(Tokens(Arc::new(Inner {
             oauth2,
             url,
+            way,
             http: client,
             now,
             held: Mutex::default(),
@@ -190,7 +192,8 @@ impl Inner {
             .body(body);
         let silence = |error: reqwest::Error| {
             let what = format!("asking {} for a token", self.url);
-            ProviderError::transport(what, error.without_url())
+            let unsent = self.way.unsent(FIELD, &self.url, &error);
+            unsent.unwrap_or_else(|| ProviderError::transport(what, error.without_url()))
         };
         let answer = request.send().await.map_err(silence)?;
         let status = answer.status();

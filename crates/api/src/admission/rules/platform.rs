@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::admission::Fault;
+use crate::{admission::Fault, certificates::read_bundle};
 
 /// The settings that a schema knows; all others are strings.
 const KNOWN: &[&str] = &[
@@ -18,6 +18,9 @@ const KNOWN: &[&str] = &[
     "proxmox",
     "kubevirt",
 ];
+
+/// How much of a bundle that is refused is shown.
+const SHOWN: usize = 40;
 
 /// One setting that a platform cannot do without.
 struct Needed {
@@ -83,6 +86,7 @@ pub(super) fn faults(spec: &Value) -> Vec<Fault> {
             Fault::new(format!("spec.config.{name}"), value.clone(), message)
         })
         .collect();
+    found.extend(endpoint(&spec["endpoint"]));
     let platform = match spec["providerType"].as_str() {
         // The other name of the same.
         Some("vmware") => "vsphere",
@@ -112,6 +116,27 @@ pub(super) fn faults(spec: &Value) -> Vec<Fault> {
         ));
     }
     found
+}
+
+/// Whom an endpoint is believed by: an authority that is none, or one that is named and not asked.
+fn endpoint(endpoint: &Value) -> Option<Fault> {
+    let bundle = endpoint["caBundle"].as_str()?;
+    let skips = ["insecureSkipTLSVerify", "insecureSkipVerify"];
+    if let Some(skip) = skips.iter().find(|skip| endpoint[**skip] == true) {
+        let message = "names the authority that the endpoint's certificate is checked against, and it is not checked at all: keep one of the two";
+        return Some(Fault::new(
+            format!("spec.endpoint.{skip}"),
+            true,
+            format!("spec.endpoint.caBundle {message}"),
+        ));
+    }
+    let error = read_bundle(bundle).err()?;
+    let shown: String = bundle.trim().chars().take(SHOWN).collect();
+    Some(Fault::new(
+        "spec.endpoint.caBundle",
+        shown,
+        error.to_string(),
+    ))
 }
 
 /// A setting that is not empty, with its path; it may also stand where shape A has it.
@@ -203,6 +228,25 @@ mod tests {
             fields("kubevirt", config),
             ["spec.config.a", "spec.config.c"]
         );
+    }
+
+    #[test]
+    fn an_endpoint_names_an_authority_that_can_be_read_and_is_asked() {
+        let good = include_str!("../../../tests/support/authority.pem");
+        let check = |endpoint: Value| -> Vec<String> {
+            let found = faults(&json!({"endpoint": endpoint}));
+            found.iter().map(ToString::to_string).collect()
+        };
+        assert!(check(json!({"caBundle": good, "insecureSkipVerify": false})).is_empty());
+        assert!(check(json!({"insecureSkipTLSVerify": true})).is_empty());
+        let both = check(json!({"caBundle": good, "insecureSkipTLSVerify": true}));
+        assert_eq!(both.len(), 1, "{both:?}");
+        assert!(both[0].starts_with("spec.endpoint.insecureSkipTLSVerify: "));
+        assert!(both[0].contains("spec.endpoint.caBundle"), "{both:?}");
+        let bad = check(json!({"caBundle": "my authority"}));
+        assert_eq!(bad.len(), 1, "{bad:?}");
+        let said = "spec.endpoint.caBundle: Invalid value: \"my authority\": holds no certificate";
+        assert!(bad[0].starts_with(said), "{bad:?}");
     }
 
     #[test]

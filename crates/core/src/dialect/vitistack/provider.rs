@@ -14,7 +14,7 @@ use machinist_api::{
 use thiserror::Error;
 
 use super::credentials::SecretData;
-use crate::provider::{Access, Courtesy, Credentials, ProviderSpec, Rate};
+use crate::provider::{Access, Courtesy, Credentials, ProviderSpec, Rate, Trust};
 
 /// The setting that lets a provider be at, and take images from, link-local addresses. It is no
 /// platform's own.
@@ -205,6 +205,31 @@ fn settings(config: &ProviderSettings) -> BTreeMap<String, String> {
     settings
 }
 
+/// Where the platform's API is, in either documented form.
+pub(super) fn declared_endpoint(provider: &MachineProvider) -> Option<String> {
+    let config = provider.spec.config.as_ref();
+    let endpoint = provider.spec.endpoint.as_ref();
+    let of_config = config.and_then(|config| config.endpoint.clone());
+    of_config.or(endpoint.and_then(|endpoint| endpoint.url.clone()))
+}
+
+/// What the endpoint's certificate is checked against. Naming an authority and not checking at the
+/// same time is refused at admission; where nobody asked, the certificate is checked.
+pub(super) fn trust(provider: &MachineProvider) -> Trust {
+    let Some(endpoint) = provider.spec.endpoint.as_ref() else {
+        return Trust::Usual;
+    };
+    let skip = [
+        endpoint.insecure_skip_tls_verify,
+        endpoint.insecure_skip_verify,
+    ];
+    match &endpoint.ca_bundle {
+        Some(bundle) => Trust::Bundle(bundle.clone()),
+        None if skip.contains(&Some(true)) => Trust::Unchecked,
+        None => Trust::Usual,
+    }
+}
+
 /// Understands a MachineProvider; `access` is what its Secrets mean, and `secrets` what they hold.
 pub fn lower_provider(
     provider: &MachineProvider,
@@ -220,10 +245,7 @@ pub fn lower_provider(
         uid: provider.metadata.uid.clone().unwrap_or_default(),
         kind: platform(provider).into(),
         region: spec.region.clone(),
-        endpoint: config.and_then(|config| config.endpoint.clone()).or(spec
-            .endpoint
-            .as_ref()
-            .and_then(|endpoint| endpoint.url.clone())),
+        endpoint: declared_endpoint(provider),
         timeout: timeout(provider),
         courtesy: courtesy(provider),
         images: images
@@ -233,6 +255,7 @@ pub fn lower_provider(
         link_local: config
             .and_then(|config| config.custom_settings.get(LINK_LOCAL))
             .is_some_and(|allowed| allowed == "true"),
+        trust: trust(provider),
         access,
         credentials: Credentials::new(
             secrets

@@ -17,10 +17,14 @@ use machinist_api::{
     },
 };
 
-use super::{conditions::stamp, verify};
+use super::{
+    conditions::stamp,
+    provider::{declared_endpoint, trust},
+    verify,
+};
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Health, Lately},
+    provider::{Capabilities, Health, Lately, Trust},
 };
 
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -178,6 +182,14 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
             "Whether the platform accepts the credentials.",
         ));
     }
+    if trust(provider) == Trust::Unchecked {
+        conditions.push(Condition::new(
+            types::ENDPOINT_VERIFIED,
+            Truth::False,
+            "VerificationSkipped",
+            "spec.endpoint says not to check the endpoint's certificate, so that nobody knows whom the credentials are sent to; name its authority in spec.endpoint.caBundle instead.",
+        ));
+    }
     if let Ok((can, _)) = &outlook.outcome {
         conditions.extend(verify::condition(provider, can));
     }
@@ -202,11 +214,7 @@ fn connected(health: &Health) -> String {
 }
 
 fn connectivity(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> ConnectivityStatus {
-    let declared = provider
-        .spec
-        .config
-        .as_ref()
-        .and_then(|config| config.endpoint.clone());
+    let declared = declared_endpoint(provider);
     let (status, endpoint) = match &outlook.outcome {
         Ok((_, health)) => (ConnectivityState::Connected, Some(health.endpoint.clone())),
         Err(trouble) if trouble.terminal => (ConnectivityState::Error, declared),

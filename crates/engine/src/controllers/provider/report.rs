@@ -5,7 +5,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use machinist_api::{names, vitistack::MachineProvider};
+use machinist_api::{conditions, names, vitistack::MachineProvider};
 use machinist_core::dialect::vitistack::{ProviderOutlook, raise_provider};
 use serde_json::json;
 
@@ -39,6 +39,17 @@ pub(super) async fn report(
         context
             .events
             .warning(provider, &trouble.reason, "probe", trouble.message.clone())
+            .await;
+    }
+    let unchecked = conditions::find(&status.conditions, conditions::ENDPOINT_VERIFIED);
+    let known = provider.status.as_ref().is_some_and(|status| {
+        conditions::find(&status.conditions, conditions::ENDPOINT_VERIFIED).is_some()
+    });
+    if let Some(condition) = unchecked.filter(|_| !known) {
+        let note = condition.message.clone();
+        context
+            .events
+            .warning(provider, &condition.reason, "probe", note)
             .await;
     }
     let in_use = |provider: &MachineProvider| {

@@ -9,10 +9,10 @@ use aws_sigv4::{
 };
 use futures::StreamExt;
 use machinist_core::provider::{ProviderError, ProviderResult};
-use reqwest::{Response, Url, header::LOCATION, redirect};
+use reqwest::{Response, Url, header::LOCATION};
 use sha2::{Digest, Sha256};
 
-use crate::shared::http::{self, Reach};
+use crate::shared::{http, way::Way};
 
 use super::{
     credentials::Keys,
@@ -22,12 +22,15 @@ use super::{
 };
 
 const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
+/// What declares where EC2 is.
+const FIELD: &str = "endpoint";
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A connection to EC2 in one region. Its keys are never shown.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
+    way: Way,
     endpoint: Url,
     host: String,
     region: String,
@@ -39,20 +42,21 @@ impl Client {
     ///
     /// # Errors
     /// When the endpoint is no address, or would send what is declared in the clear.
-    pub fn new(endpoint: &str, region: &str, keys: Keys, reach: Reach) -> ProviderResult<Client> {
-        let url = http::endpoint("endpoint", endpoint, reach)?;
+    pub fn new(endpoint: &str, region: &str, keys: Keys, way: Way) -> ProviderResult<Client> {
+        let url = http::endpoint(FIELD, endpoint, way.reach)?;
         let name = url.host_str().unwrap_or_default().to_owned();
         let host = match url.port() {
             Some(port) => format!("{name}:{port}"),
             None => name,
         };
-        let http = http::builder(reach)
-            .redirect(redirect::Policy::none())
+        let http = way
+            .builder()
             .connect_timeout(CONNECT_LIMIT)
             .build()
             .map_err(|error| ProviderError::transport("could not prepare TLS", error))?;
         Ok(Client {
             http,
+            way,
             endpoint: url,
             host,
             region: region.to_owned(),
@@ -77,9 +81,13 @@ impl Client {
         for (name, value) in headers.map_err(|source| AwsError::Unsigned { action, source })? {
             request = request.header(name, value);
         }
-        let silence = |source: reqwest::Error| AwsError::Silence {
-            action,
-            source: source.without_url(),
+        let silence = |source: reqwest::Error| match self.way.unsent(FIELD, &self.endpoint, &source)
+        {
+            Some(why) => AwsError::Unsent { action, why },
+            None => AwsError::Silence {
+                action,
+                source: source.without_url(),
+            },
         };
         let answer = request.body(body).send().await.map_err(silence)?;
         let status = answer.status();
@@ -181,7 +189,7 @@ mod tests {
     #[test]
     fn endpoints_are_names_or_urls_and_never_in_the_clear() {
         let check = |endpoint: &str| {
-            Client::new(endpoint, "eu-west-1", keys(), Reach::Usual)
+            Client::new(endpoint, "eu-west-1", keys(), Way::default())
                 .map(|client| client.endpoint().to_owned())
         };
         let good = check("ec2.eu-west-1.amazonaws.com").unwrap();
@@ -205,7 +213,7 @@ mod tests {
             "ec2.eu-west-1.amazonaws.com",
             "eu-west-1",
             keys(),
-            Reach::Usual,
+            Way::default(),
         )
         .unwrap();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_440_938_160);

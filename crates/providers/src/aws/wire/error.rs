@@ -59,6 +59,15 @@ pub enum AwsError {
         /// What is not there.
         missing: &'static str,
     },
+    /// The endpoint may not be asked, or does not prove to be EC2; the request was not sent.
+    #[error("{action} was not sent")]
+    Unsent {
+        /// What was called.
+        action: &'static str,
+        /// Why.
+        #[source]
+        why: ProviderError,
+    },
     /// The request could not be signed, and was not sent.
     #[error("{action}: the request could not be signed")]
     Unsigned {
@@ -194,6 +203,7 @@ impl AwsError {
             | AwsError::Moved { .. }
             | AwsError::Unreadable { .. }
             | AwsError::Incomplete { .. }
+            | AwsError::Unsent { .. }
             | AwsError::Unsigned { .. } => None,
         }
     }
@@ -207,6 +217,7 @@ impl AwsError {
     pub fn told(self, at_fault: impl FnOnce(&str) -> (&'static str, String)) -> ProviderError {
         let (action, refusal) = match self {
             AwsError::Refused { action, refusal } => (action, refusal),
+            AwsError::Unsent { why, .. } => return why,
             other => return ProviderError::transport(format!("calling {}", other.action()), other),
         };
         let Refusal { code, message, .. } = &refusal;
@@ -267,6 +278,7 @@ impl AwsError {
         match self {
             AwsError::Refused { action, .. }
             | AwsError::Silence { action, .. }
+            | AwsError::Unsent { action, .. }
             | AwsError::Moved { action, .. }
             | AwsError::Unreadable { action, .. }
             | AwsError::Incomplete { action, .. }

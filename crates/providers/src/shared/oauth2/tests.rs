@@ -9,6 +9,7 @@ use tokio::{
 };
 
 use super::*;
+use crate::shared::http::Reach;
 
 /// What the endpoint was asked, and how many times.
 #[derive(Clone, Default)]
@@ -80,7 +81,7 @@ fn tokens(url: &str) -> (Tokens, Arc<AtomicU64>) {
     let passed = Arc::<AtomicU64>::default();
     let (began, seconds) = (Instant::now(), passed.clone());
     let now = move || began + Duration::from_secs(seconds.load(Ordering::SeqCst));
-    let tokens = Tokens::with_time(client(url), Reach::Usual, Arc::new(now)).unwrap();
+    let tokens = Tokens::with_time(client(url), Way::default(), Arc::new(now)).unwrap();
     (tokens, passed)
 }
 
@@ -176,6 +177,7 @@ async fn a_token_that_lasts_is_used_while_the_endpoint_fails() {
     let broken = Tokens(Arc::new(Inner {
         oauth2: client(&url),
         url: endpoint(&http("500 No", "", "")).await.0.parse().unwrap(),
+        way: Way::default(),
         http: reqwest::Client::new(),
         now: tokens.0.now.clone(),
         held: Mutex::new(tokens.0.held().clone()),
@@ -299,9 +301,11 @@ fn secrets_are_sent_nowhere_in_the_clear_and_to_no_metadata_service() {
         "https://metadata.google.internal/token",
         "nonsense url",
     ] {
-        let error = Tokens::new(client(url), Reach::Usual).unwrap_err();
+        let error = Tokens::new(client(url), Way::default()).unwrap_err();
         assert_eq!(error.reason(), "Rejected", "{url}");
         assert!(error.to_string().contains(FIELD), "{error}");
     }
-    assert!(Tokens::new(client("https://169.254.169.254/token"), Reach::Anywhere).is_ok());
+    let mut anywhere = Way::default();
+    anywhere.reach = Reach::Anywhere;
+    assert!(Tokens::new(client("https://169.254.169.254/token"), anywhere).is_ok());
 }
