@@ -44,8 +44,8 @@ prop_compose! {
             namespace: if own { "own" } else { "shared" }.into(),
             platform: "sim".into(),
             region: region.map(|r| format!("r{r}").into()),
-            zones,
-            instance_types: types,
+            zones: zones.into(),
+            instance_types: types.into(),
             most: Preset { cpus, ..Preset::default() },
             max_machines: machines,
             room: Room { memory, ..Room::default() },
@@ -121,7 +121,7 @@ proptest! {
     ) {
         let sites = named(offers);
         let fits = |(_, offer, load): &&(Arc<SiteName>, Offer, Load)| {
-            offer.misfit(&demand).is_none() && load.misfit(&demand, offer).is_none()
+            offer.misfit(&demand).is_none() && load.misfit(&demand, offer, offer.take(&demand)).is_none()
         };
         let placement = choose(&demand, &sites);
         let fitting: Vec<_> = sites.iter().filter(fits).collect();

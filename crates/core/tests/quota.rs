@@ -199,6 +199,8 @@ enum Event {
     Delete(u8),
     /// The watch catches up.
     Watch,
+    /// The watch shows this one while nothing is counted.
+    Settle(u8),
     /// A count is begun, or the one that was begun is put in.
     Count,
 }
@@ -210,6 +212,7 @@ fn events() -> impl Strategy<Value = Event> {
         1 => (0_u8..6).prop_map(Event::Fail),
         1 => (0_u8..6).prop_map(Event::Delete),
         1 => Just(Event::Watch),
+        2 => (0_u8..6).prop_map(Event::Settle),
         2 => Just(Event::Count),
     ]
 }
@@ -268,6 +271,12 @@ impl World {
             }
             Event::Delete(_) => {}
             Event::Watch => self.watched.clone_from(&self.made),
+            Event::Settle(name) => {
+                let there = self.objects.get(&name);
+                if let Some((uid, _)) = there.filter(|_| self.counting.is_none()) {
+                    self.ledger.settle(Thing::Machine, &name.to_string(), uid);
+                }
+            }
             Event::Count => match self.counting.take() {
                 Some(census) => assert!(self.ledger.count(&census, 0), "no other was put in"),
                 None => {

@@ -68,7 +68,7 @@ fn offer(number: u64) -> Offer {
         operations: list(&["create", "delete", "start", "stop", "restart", "resize"]),
         os_types: list(&["linux", "windows"]),
         instance_types: list(&["small", "large", "huge"]),
-        presets: [("medium".to_owned(), medium)].into(),
+        presets: [("medium".to_owned(), medium)].into_iter().collect(),
         max_machines: Some(10_000),
         room: Room {
             cpus: Some(1_000 + number),

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Demand, Offer, Placement, SiteName, Take, place};
+use super::{Demand, Offer, Placement, SiteName, Take, place, shared::Pool};
 
 /// How much of a provider is taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,15 +66,21 @@ struct Site {
 pub struct Sites {
     sites: BTreeMap<Arc<SiteName>, Site>,
     placed: HashMap<String, Placed>,
+    pool: Pool,
 }
 
 impl Sites {
     /// Takes what a provider offers now; whether that is news.
-    pub fn offer(&mut self, name: SiteName, offer: Offer) -> bool {
+    pub fn offer(&mut self, name: SiteName, mut offer: Offer) -> bool {
         let site = self.sites.entry(Arc::new(name)).or_default();
-        let news = site.offer.as_ref() != Some(&offer);
-        site.offer = Some(offer);
-        news
+        if site.offer.as_ref() == Some(&offer) {
+            return false;
+        }
+        self.pool.share(&mut offer);
+        if site.offer.replace(offer).is_some() {
+            self.pool.prune();
+        }
+        true
     }
 
     /// A provider is gone; whether it was there.
@@ -86,6 +92,7 @@ impl Sites {
         if site.load.machines == 0 {
             self.sites.remove(name);
         }
+        self.pool.prune();
         was_there
     }
 

@@ -1,8 +1,8 @@
 //! Why a provider does not fit: the first reason, from what never changes to what changes often.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
-use super::{Demand, Load, Offer, Score, Standing};
+use super::{Demand, Load, Names, Offer, Score, Standing, Take};
 
 /// Why a provider was not chosen. Cheap to make and to keep: the words are made when asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,11 +76,11 @@ impl Offer {
     pub fn misfit(&self, demand: &Demand) -> Option<Reason> {
         self.elsewhere(demand)
             .or_else(|| self.unsuited(demand))
-            .or_else(|| self.too_large(demand))
+            .or_else(|| self.too_large(demand, self.take(demand)))
     }
 
     /// Why it is not where the machine is to be.
-    fn elsewhere(&self, demand: &Demand) -> Option<Reason> {
+    pub(super) fn elsewhere(&self, demand: &Demand) -> Option<Reason> {
         if demand
             .platform
             .as_deref()
@@ -121,9 +121,8 @@ impl Offer {
         foreign.map(Reason::Network)
     }
 
-    /// Why one machine may not be so large.
-    pub fn too_large(&self, demand: &Demand) -> Option<Reason> {
-        let take = self.take(demand);
+    /// Why one machine may not take so much.
+    pub(super) fn too_large(&self, demand: &Demand, take: Take) -> Option<Reason> {
         let least = |declared: Option<u64>, there: Option<u64>| match (declared, there) {
             (Some(declared), Some(there)) => Some(declared.min(there)),
             (declared, there) => declared.or(there),
@@ -149,8 +148,8 @@ impl Offer {
 }
 
 impl Load {
-    /// Why a provider that would fit has no place just now.
-    pub fn misfit(&self, demand: &Demand, offer: &Offer) -> Option<Reason> {
+    /// Why a provider that would fit has no place just now for a machine that takes this much.
+    pub fn misfit(&self, demand: &Demand, offer: &Offer, take: Take) -> Option<Reason> {
         match &offer.standing {
             Standing::Untried => return Some(Reason::Untried),
             Standing::NotReady(why) => return Some(Reason::NotReady(why.clone())),
@@ -160,21 +159,20 @@ impl Load {
         if let Some(most) = offer.max_machines.filter(|most| self.machines >= *most) {
             return Some(Reason::Full(most));
         }
+        // Where there are fewer machines in all, no namespace has more.
         if let Some(most) = demand.per_provider
+            && self.machines >= most
             && self.of_namespace(&demand.namespace) >= most
         {
             return Some(Reason::Quota(most));
         }
         let memory = offer.room.memory.filter(|_| !offer.overcommit)?;
-        let (wanted, left) = (
-            offer.take(demand).memory,
-            memory.saturating_sub(self.taken.memory),
-        );
+        let (wanted, left) = (take.memory, memory.saturating_sub(self.taken.memory));
         (wanted > left).then_some(Reason::NoMemory { wanted, left })
     }
 }
 
 /// Whether something is offered, and not this.
-fn lacks(offered: &BTreeSet<String>, wanted: Option<&str>) -> bool {
+fn lacks(offered: &Names, wanted: Option<&str>) -> bool {
     !offered.is_empty() && wanted.is_some_and(|wanted| !offered.contains(wanted))
 }

@@ -12,6 +12,7 @@ mod demand;
 mod filter;
 mod offer;
 mod score;
+mod shared;
 mod verdict;
 
 pub use cache::{Load, Sites};
@@ -19,6 +20,7 @@ pub use demand::{Demand, Take};
 pub use filter::Reason;
 pub use offer::{Offer, Preset, Room, Standing};
 pub use score::Score;
+pub use shared::{Names, Presets, Shared};
 pub use verdict::{Chosen, Placement, Rejected};
 
 use std::sync::Arc;
@@ -36,9 +38,17 @@ pub fn place<'a>(
     let mut placement = Placement::default();
     let mut fitting = Vec::new();
     for (name, offer, load) in sites {
-        match offer.misfit(demand).or_else(|| load.misfit(demand, offer)) {
+        let named = offer.elsewhere(demand).or_else(|| offer.unsuited(demand));
+        let take = match named {
+            Some(_) => Take::default(),
+            None => offer.take(demand),
+        };
+        let reason = named
+            .or_else(|| offer.too_large(demand, take))
+            .or_else(|| load.misfit(demand, offer, take));
+        match reason {
             Some(reason) => placement.reject(name, reason),
-            None => fitting.push((score::of(demand, offer, load), name, offer, load)),
+            None => fitting.push((score::of(demand, offer, load, take), name, take, load)),
         }
     }
     while placement.chosen.is_none() && !fitting.is_empty() {
@@ -47,14 +57,14 @@ pub fn place<'a>(
             a.0.cmp(&b.0).then_with(|| b.1.cmp(a.1))
         });
         let Some((index, _)) = best else { break };
-        let (score, name, offer, load) = fitting.swap_remove(index);
+        let (score, name, take, load) = fitting.swap_remove(index);
         match objects(name) {
             Ok(()) => {
                 placement.chosen = Some(Chosen {
                     site: name.clone(),
                     score,
                     machines: load.machines,
-                    take: offer.take(demand),
+                    take,
                 });
             }
             Err(words) => placement.reject(name, Reason::Unfit(words.into())),

@@ -1,11 +1,8 @@
 //! What a provider offers: what its owner declares, and what a look at it has shown.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use super::{Demand, Take};
+use super::{Demand, Names, Presets, Take};
 
 /// What a provider offers. An empty list means that nothing is declared, so that everything goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,21 +14,21 @@ pub struct Offer {
     /// The region.
     pub region: Option<Arc<str>>,
     /// The zones.
-    pub zones: BTreeSet<String>,
+    pub zones: Names,
     /// The operations.
-    pub operations: BTreeSet<String>,
+    pub operations: Names,
     /// The kinds of operating system, in lower case.
-    pub os_types: BTreeSet<String>,
+    pub os_types: Names,
     /// The names of sizes, besides those of `presets`.
-    pub instance_types: BTreeSet<String>,
+    pub instance_types: Names,
     /// The instruction sets, as `amd64` or `arm64`.
-    pub architectures: BTreeSet<String>,
+    pub architectures: Names,
     /// The images, by name and by id.
-    pub images: BTreeSet<String>,
+    pub images: Names,
     /// The networks, by name and by id.
-    pub networks: BTreeSet<String>,
+    pub networks: Names,
     /// What a named size is.
-    pub presets: BTreeMap<String, Preset>,
+    pub presets: Presets,
     /// What a machine that says nothing gets.
     pub defaults: Preset,
     /// The most that one machine may have.
@@ -51,7 +48,7 @@ pub struct Offer {
 }
 
 /// A size, as far as it says anything.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Preset {
     /// Processors.
     pub cpus: Option<u64>,

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Demand, Load, Offer, Standing};
+use super::{Demand, Load, Offer, Standing, Take};
 
 /// How good a place is; the greater is the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,22 +25,20 @@ const HEALTH: u64 = 400;
 const ROOM: u64 = 600;
 
 /// The score of a provider that fits.
-pub(super) fn of(demand: &Demand, offer: &Offer, load: &Load) -> Score {
+pub(super) fn of(demand: &Demand, offer: &Offer, load: &Load, take: Take) -> Score {
     let health = match offer.standing {
         Standing::Ready(health) => u64::from(health.min(100)),
         Standing::Untried | Standing::NotReady(_) | Standing::Leaving => 0,
     };
     let mut taken = load.taken;
-    taken += offer.take(demand);
-    let shares = [
-        share(taken.cpus, offer.room.cpus),
-        share(taken.memory, offer.room.memory),
-        share(load.machines + 1, offer.max_machines),
-    ];
+    taken += take;
     // What is scarcest decides: room that one machine cannot use is no room.
-    let left = shares.into_iter().flatten().min();
+    let mut left = u64::MAX;
+    left = left.min(share(taken.cpus, offer.room.cpus));
+    left = left.min(share(taken.memory, offer.room.memory));
+    left = left.min(share(load.machines + 1, offer.max_machines));
     // A provider that does not say how much it has is neither empty nor full.
-    let room = left.unwrap_or(ROOM / 2);
+    let room = if left == u64::MAX { ROOM / 2 } else { left };
     let points = health * HEALTH / 100 + room;
     Score {
         own: offer.namespace == demand.namespace,
@@ -49,9 +47,18 @@ pub(super) fn of(demand: &Demand, offer: &Offer, load: &Load) -> Score {
     }
 }
 
-/// The part of the points for what would be left.
-fn share(taken: u64, there: Option<u64>) -> Option<u64> {
-    let there = there.filter(|there| *there > 0)?;
-    let left = u128::from(there.saturating_sub(taken)) * u128::from(ROOM) / u128::from(there);
-    u64::try_from(left).ok()
+/// The part of the points for what would be left; without end where nothing says how much there is.
+fn share(taken: u64, there: Option<u64>) -> u64 {
+    let Some(there) = there.filter(|there| *there > 0) else {
+        return u64::MAX;
+    };
+    let left = there.saturating_sub(taken);
+    match left.checked_mul(ROOM) {
+        Some(parts) => parts / there,
+        // Many pebibytes: twice as wide, and many times as slow.
+        None => {
+            let parts = u128::from(left) * u128::from(ROOM) / u128::from(there);
+            u64::try_from(parts).unwrap_or(ROOM)
+        }
+    }
 }

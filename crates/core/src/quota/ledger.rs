@@ -15,15 +15,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Excess, Limits};
+use super::{
+    Excess, Limits,
+    promise::{Promise, UNKNOWN},
+};
 
 /// How long a promise counts without its object, in seconds: twice as long as any API server works
 /// on a request.
 const PATIENCE: i64 = 120;
 /// How many writes that would make the same object are told apart.
 const RIVALS: usize = 16;
-/// Stands for writes whose objects' identities are not known.
-const UNKNOWN: &str = "";
 
 /// What takes a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,8 +77,8 @@ pub struct Census {
     /// What exists; read after the census was begun.
     pub existing: Vec<Existing>,
     round: u64,
-    serial: u64,
-    landed: HashSet<String>,
+    pub(super) serial: u64,
+    pub(super) landed: HashSet<String>,
 }
 
 /// What was counted, and what was promised since.
@@ -108,29 +109,6 @@ struct Sums {
     networks: u64,
     storage: u64,
     providers: BTreeMap<String, u64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Promise {
-    thing: Thing,
-    #[serde(default)]
-    serial: u64,
-    /// Whether it takes a place that was not counted.
-    new: bool,
-    /// The writes that would make it and were not seen to, by the identities of their objects.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    makes: Vec<String>,
-    /// The object that is to grow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    grows: Option<String>,
-    /// Storage after the write.
-    storage: u64,
-    /// What it adds to the counted storage.
-    more: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    provider: Option<String>,
-    /// Seconds since 1970.
-    since: i64,
 }
 
 impl Ledger {
@@ -200,6 +178,28 @@ impl Ledger {
             }
         }
         true
+    }
+
+    /// An object is there that was promised: it counts as such from now on, without a count of all
+    /// others. What is not as simple waits for one. A count that was begun before must not be put
+    /// in after this, because it may lack the object.
+    pub fn settle(&mut self, thing: Thing, name: &str, uid: &str) {
+        let key = key(thing, name);
+        let promised = self.promised.get(&key);
+        if !promised.is_some_and(|promise| promise.is_to_make_alone(uid)) {
+            return;
+        }
+        let Some(promise) = self.leave(&key) else {
+            return;
+        };
+        self.storage = self.storage.saturating_add(promise.more);
+        match thing {
+            Thing::Machine => self.machines += 1,
+            Thing::Network => self.networks += 1,
+        }
+        if let Some(provider) = promise.provider {
+            *self.providers.entry(provider).or_default() += 1;
+        }
     }
 
     /// Promises a place, or says what would be exceeded.
@@ -336,39 +336,6 @@ impl Ledger {
     /// How many machines were counted.
     pub fn machines(&self) -> u64 {
         self.machines
-    }
-}
-
-impl Promise {
-    /// A count shows an object of its name. It has its place; what it is to grow by may still
-    /// come, and so may another that takes its place when it goes.
-    fn is_there(&mut self, one: &Existing, census: &Census) {
-        self.makes.retain(|uid| {
-            let is_this = uid == UNKNOWN || one.uid.as_ref() == Some(uid);
-            !is_this && !census.landed.contains(uid)
-        });
-        self.new = false;
-        let missing = self.storage.saturating_sub(one.storage);
-        // What was promised after the count was begun may start from less than it shows.
-        self.more = match self.serial > census.serial {
-            true => self.more.max(missing),
-            false => missing,
-        };
-    }
-
-    /// A count shows none.
-    fn is_absent(&mut self, census: &Census) {
-        let has_landed = |uid: &String| census.landed.contains(uid);
-        self.makes.retain(|uid| !has_landed(uid));
-        if self.makes.is_empty() {
-            self.new = false;
-            if self.grows.as_ref().is_none_or(has_landed) {
-                self.more = 0;
-            }
-        } else {
-            self.new = true;
-            self.more = self.storage;
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! Pure: keeping a [`Ledger`] durable, and finding out what exists, is left to the engine.
 
 mod ledger;
+mod promise;
 
 use std::fmt;
 

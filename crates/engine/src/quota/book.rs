@@ -43,6 +43,11 @@ impl Book {
         Book(Kept::Durable(client))
     }
 
+    /// Whether no other process writes in it.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self.0, Kept::Memory(_))
+    }
+
     /// The ledger of a namespace.
     pub(super) async fn load(&self, namespace: &str) -> Result<Page, kube::Error> {
         match &self.0 {

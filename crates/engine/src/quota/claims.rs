@@ -28,7 +28,7 @@ pub(super) fn read(
         Some("Machine") => {
             let read = |object: &Value| {
                 let machine: Machine =
-                    serde_json::from_value(object.clone()).map_err(GateError::Unreadable)?;
+                    serde::Deserialize::deserialize(object).map_err(GateError::Unreadable)?;
                 Ok(counted(&machine, &resolve))
             };
             let now = read(&request["object"])?;

@@ -16,6 +16,7 @@ use kube::{
     runtime::{WatchStreamExt, watcher},
 };
 use machinist_api::vitistack::{Machine, NetworkConfiguration};
+use machinist_core::quota::Thing;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
@@ -26,6 +27,12 @@ use crate::Clock;
 const MEMORY: i64 = 300;
 /// How many are remembered before the oldest are looked for.
 const MANY: usize = 4096;
+
+/// How many arrivals are kept for a ledger that nobody asks about.
+const ARRIVALS: usize = 4096;
+
+/// An object that is there: what it is, its name and its identity.
+pub(super) type Arrival = (Thing, String, String);
 
 /// The identities that a watch has shown, with the second of the last time.
 pub(super) struct Landed {
@@ -38,6 +45,8 @@ struct Seen {
     at: HashMap<String, i64>,
     /// How many there may be before what is old is forgotten.
     forget_at: usize,
+    /// What came since somebody last asked.
+    arrivals: Vec<Arrival>,
 }
 
 impl Landed {
@@ -52,6 +61,12 @@ impl Landed {
     pub(super) fn was_seen(&self, uid: &str) -> bool {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.at.contains_key(uid)
+    }
+
+    /// What came since this was last called. It may lack some, which a count shows.
+    pub(super) fn take_arrivals(&self) -> Vec<Arrival> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut seen.arrivals)
     }
 
     /// Follows the namespace while it has quotas, for as long as it is polled.
@@ -69,8 +84,8 @@ impl Landed {
             };
             while namespaces.wait_for(|known| has(known)).await.is_ok() {
                 tokio::select! {
-                    _ = landed.watch::<Machine>(&client, &namespace) => {}
-                    _ = landed.watch::<NetworkConfiguration>(&client, &namespace) => {}
+                    _ = landed.watch::<Machine>(&client, &namespace, Thing::Machine) => {}
+                    _ = landed.watch::<NetworkConfiguration>(&client, &namespace, Thing::Network) => {}
                     _ = namespaces.wait_for(|known| !has(known)) => {}
                 }
             }
@@ -79,7 +94,7 @@ impl Landed {
         }
     }
 
-    async fn watch<K>(&self, client: &Client, namespace: &str)
+    async fn watch<K>(&self, client: &Client, namespace: &str, thing: Thing)
     where
         K: Resource<Scope = kube::core::NamespaceResourceScope, DynamicType = ()>
             + Clone
@@ -93,11 +108,10 @@ impl Landed {
         let mut events = pin!(events);
         while let Some(event) = events.next().await {
             match event {
-                Ok(
-                    watcher::Event::InitApply(meta)
-                    | watcher::Event::Apply(meta)
-                    | watcher::Event::Delete(meta),
-                ) => self.note::<K>(&meta),
+                Ok(watcher::Event::Apply(meta)) => self.note(&meta, Some(thing)),
+                Ok(watcher::Event::InitApply(meta) | watcher::Event::Delete(meta)) => {
+                    self.note(&meta, None);
+                }
                 Ok(watcher::Event::Init | watcher::Event::InitDone) => {}
                 Err(error) => {
                     tracing::debug!(%error, namespace, "what lands is followed later");
@@ -106,11 +120,18 @@ impl Landed {
         }
     }
 
-    fn note<K: Resource<DynamicType = ()>>(&self, meta: &PartialObjectMeta<K>) {
+    fn note<K: Resource<DynamicType = ()>>(
+        &self,
+        meta: &PartialObjectMeta<K>,
+        arrives: Option<Thing>,
+    ) {
         let Some(uid) = meta.uid() else { return };
         let now = self.clock.now().as_second();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.at.insert(uid, now);
+        let is_new = seen.at.insert(uid.clone(), now).is_none();
+        if let Some(thing) = arrives.filter(|_| is_new && seen.arrivals.len() < ARRIVALS) {
+            seen.arrivals.push((thing, meta.name_any(), uid));
+        }
         if seen.at.len() > seen.forget_at.max(MANY) {
             seen.at.retain(|_, last| now.saturating_sub(*last) < MEMORY);
             seen.forget_at = seen.at.len() * 2;

@@ -10,7 +10,10 @@ use machinist_core::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::{Asked, GateError, Inner, landed::Landed};
+use super::{
+    Asked, GateError, Inner,
+    landed::{Arrival, Landed},
+};
 use crate::error::chain;
 
 /// How many requests are judged at once.
@@ -52,14 +55,19 @@ async fn judge_all(
     let mut counting: Option<JoinHandle<Option<Census>>> = None;
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         let Some(gate) = gate.upgrade() else { return };
-        let counted = match &mut counting {
-            Some(task) if task.is_finished() => task.await.ok().flatten(),
-            _ => None,
+        let counted = match counting.take_if(|task| task.is_finished()) {
+            Some(task) => task.await.ok().flatten(),
+            None => None,
         };
-        if counting.as_ref().is_some_and(JoinHandle::is_finished) {
-            counting = None;
-        }
-        let outcome = gate.judge(namespace, &batch, counted, landed).await;
+        // A count that is under way may lack what came since, and needs its promise. Others that
+        // write the ledger too may be counting at any time.
+        let alone = gate.book.is_ours() && counting.is_none() && counted.is_none();
+        let arrivals = match alone {
+            true => landed.take_arrivals(),
+            false => Vec::new(),
+        };
+        let judging = gate.judge(namespace, &batch, counted, &arrivals, landed);
+        let outcome = judging.await;
         match outcome {
             Ok((verdicts, due)) => {
                 for (asked, verdict) in batch.drain(..).zip(verdicts) {
@@ -92,12 +100,14 @@ type Verdicts = Vec<Result<(), GateError>>;
 
 impl Inner {
     /// Judges a batch, and makes the promises durable before anybody is told; with the count that
-    /// is due, if one is. `later` is a count that was begun some time ago.
+    /// is due, if one is. `later` is a count that was begun some time ago, and `arrivals` are
+    /// objects that are there by now.
     async fn judge(
         &self,
         namespace: &str,
         batch: &[Asked],
         later: Option<Census>,
+        arrivals: &[Arrival],
         landed: &Landed,
     ) -> Result<(Verdicts, Option<Census>), kube::Error> {
         let mut exact: Option<Census> = None;
@@ -109,7 +119,9 @@ impl Inner {
             let (kept, version) = self.book.load(namespace).await?.into_parts();
             let is_new = kept.is_none();
             let mut ledger = kept.unwrap_or_default();
-            let mut census = ledger.begin(|uid| landed.was_seen(uid));
+            for (thing, name, uid) in arrivals {
+                ledger.settle(*thing, name, uid);
+            }
             let fresh = exact.as_ref().is_some_and(|exact| ledger.count(exact, now));
             if let Some(later) = later.as_ref().filter(|_| !fresh) {
                 ledger.count(later, now);
@@ -117,6 +129,8 @@ impl Inner {
             let verdicts = promise(&mut ledger, batch, &stack, &limits, now);
             // Nothing is refused by an old count, nor admitted without any.
             if !fresh && (is_new || verdicts.iter().any(Result::is_err)) {
+                let kept = self.book.load(namespace).await?.into_parts().0;
+                let mut census = kept.unwrap_or_default().begin(|uid| landed.was_seen(uid));
                 census.existing = self.existing(namespace).await?;
                 exact = Some(census);
                 continue;

@@ -56,7 +56,7 @@ pub fn offer(provider: &MachineProvider, standing: Standing, health: Option<&Hea
         images: images
             .flat_map(|image| std::iter::once(image.name.clone()).chain(image.id.clone()))
             .collect(),
-        networks: networks(spec),
+        networks: networks(spec).into(),
         presets: spec
             .templates
             .iter()
