@@ -39,6 +39,10 @@ image: ## Build the guest image of the quickstart and the tests
 	@scripts/setup.sh image
 	@images/guest/build.sh >/dev/null
 
+.PHONY: container
+container: ## Build the operator's image from scratch, and a file of it in target/image
+	@deploy/image/build.sh
+
 ##@ Work on it
 
 .PHONY: check

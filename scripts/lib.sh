@@ -88,3 +88,15 @@ apt_install() {
     say "installing $*"
     apt_get install -y --no-install-recommends "$@"
 }
+
+# The first of what builds images that works here; nothing when none does. A client of docker without
+# its daemon does not.
+image_builder() {
+    local name
+    for name in docker podman buildah; do
+        if have "$name" && "$name" info >/dev/null 2>&1; then
+            echo "$name"
+            return
+        fi
+    done
+}

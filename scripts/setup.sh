@@ -2,7 +2,7 @@
 # Brings in what a part of the project needs, says one line for each thing it does,
 # and is quick and silent when nothing is missing.
 #
-# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto|otelcol|fuzz]...   (run, if none is named)
+# usage: scripts/setup.sh [run|test|image|kube|kubectl|conformance|python|moto|otelcol|container|fuzz]... (run, if none is named)
 #        scripts/setup.sh --env     prints where things are, for a shell to eval
 set -euo pipefail
 
@@ -48,6 +48,10 @@ need() {
     apt_install "${missing[@]}"
 }
 
+need_cargo() {
+    have cargo || die "Rust's cargo is missing: install rustup from https://rustup.rs (rust-toolchain.toml names the version)"
+}
+
 setup_image() {
     [[ -z ${MACHINIST_GUEST_IMAGE:-} ]] || return 0
     local owner=()
@@ -63,7 +67,7 @@ setup_image() {
 
 setup_run() {
     need qemu-system-x86:qemu-system-x86_64 qemu-utils:qemu-img gcc:cc libc6-dev:/usr/include/stdio.h
-    have cargo || die "Rust's cargo is missing: install rustup from https://rustup.rs (rust-toolchain.toml names the version)"
+    need_cargo
     setup_image
 }
 
@@ -195,6 +199,19 @@ setup_otelcol() {
     with_lock otelcol build_otelcol "$(otelcol)"
 }
 
+# What builds the operator's image.
+setup_container() {
+    local builder=()
+    [[ -n $(image_builder) ]] || builder=(buildah:buildah)
+    need ca-certificates:/etc/ssl/certs/ca-certificates.crt gcc:cc libc6-dev:/usr/include/stdio.h "${builder[@]}"
+    need_cargo
+}
+
+# Where the operator's image is, once it was built.
+container_image() {
+    echo "${CARGO_TARGET_DIR:-$tree/target}/image/machinist.tar"
+}
+
 # Where cargo-fuzz is, or will be installed.
 cargo_fuzz() {
     echo "$cache/cargo-fuzz/$cargo_fuzz_version/bin/cargo-fuzz"
@@ -246,6 +263,7 @@ print_env() {
     assign MACHINIST_PYTHON "$(python_assets)/bin/python"
     assign MACHINIST_MOTO "${MACHINIST_MOTO:-$(moto_assets)/bin/moto_server}"
     assign MACHINIST_OTELCOL "${MACHINIST_OTELCOL:-$(otelcol)}"
+    assign MACHINIST_CONTAINER_IMAGE "${MACHINIST_CONTAINER_IMAGE:-$(container_image)}"
     if [[ -x $(cargo_fuzz) ]]; then
         assign MACHINIST_CARGO_FUZZ "$(cargo_fuzz)"
         printf 'export MACHINIST_FUZZ_TOOLCHAIN=%q\n' "$fuzz_toolchain"
@@ -257,8 +275,8 @@ print_env() {
 
 for part in "${@:-run}"; do
     case $part in
-        run | test | image | kube | kubectl | conformance | python | moto | otelcol | fuzz) "setup_$part" ;;
+        run | test | image | kube | kubectl | conformance | python | moto | otelcol | container | fuzz) "setup_$part" ;;
         --env) print_env ;;
-        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto, otelcol, fuzz or --env)" ;;
+        *) die "unknown part '$part' (run, test, image, kube, kubectl, conformance, python, moto, otelcol, container, fuzz or --env)" ;;
     esac
 done

@@ -37,6 +37,7 @@ fi
 
 stage setup scripts/setup.sh test
 stage image images/guest/build.sh
+stage container deploy/image/build.sh
 eval "$(scripts/setup.sh --env)"
 stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -- -D warnings

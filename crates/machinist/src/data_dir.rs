@@ -40,22 +40,18 @@ impl DataDir {
     pub(crate) fn resolve(flags: &cli::DataDir) -> Outcome<DataDir> {
         let root = match &flags.data_dir {
             Some(dir) => dir.clone(),
-            None => home("XDG_DATA_HOME", ".local/share")?.join("machinist"),
+            None => own_data()?,
         };
         let root = std::path::absolute(&root)
             .map_err(|e| failure::configuration(format!("data directory {}", root.display()), e))?;
-        Ok(DataDir {
-            root,
-            images: images(flags.images.as_deref())?,
-        })
+        Ok(DataDir::at(root, flags.images.as_deref()))
     }
 
     /// A directory at a given place.
-    pub(crate) fn at(root: PathBuf, images: Option<&Path>) -> Outcome<DataDir> {
-        Ok(DataDir {
-            root,
-            images: self::images(images)?,
-        })
+    pub(crate) fn at(root: PathBuf, images: Option<&Path>) -> DataDir {
+        let images = images.map(Path::to_owned);
+        let images = images.unwrap_or_else(|| usual_images(&root));
+        DataDir { root, images }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -200,23 +196,27 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
     fs::rename(&temporary, path)
 }
 
-fn images(flag: Option<&Path>) -> Outcome<PathBuf> {
-    match flag {
-        Some(dir) => Ok(dir.to_owned()),
-        None => Ok(home("XDG_CACHE_HOME", ".cache")?.join("machinist/images")),
+fn own_data() -> Outcome<PathBuf> {
+    let home = home("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
+        let nobody = "there is no home directory, and XDG_DATA_HOME is not set";
+        failure::configuration_plain(nobody.to_owned()).hint("Give --data-dir.")
+    })?;
+    Ok(home.join("machinist"))
+}
+
+/// Where images are looked for unless told otherwise. Who has no home, such as the user of a container,
+/// has them in the data directory alone.
+fn usual_images(root: &Path) -> PathBuf {
+    match home("XDG_CACHE_HOME", ".cache") {
+        Some(cache) => cache.join("machinist/images"),
+        None => root.join("images"),
     }
 }
 
-fn home(variable: &str, below_home: &str) -> Outcome<PathBuf> {
-    if let Some(dir) = std::env::var_os(variable).filter(|dir| !dir.is_empty()) {
-        return Ok(dir.into());
-    }
-    match std::env::home_dir() {
-        Some(home) => Ok(home.join(below_home)),
-        None => Err(failure::configuration_plain(format!(
-            "there is no home directory, and {variable} is not set"
-        ))
-        .hint("Give --data-dir and --images.")),
+fn home(variable: &str, below_home: &str) -> Option<PathBuf> {
+    match std::env::var_os(variable).filter(|dir| !dir.is_empty()) {
+        Some(dir) => Some(dir.into()),
+        None => Some(std::env::home_dir()?.join(below_home)),
     }
 }
 

@@ -99,7 +99,7 @@ mod tests {
     fn scene() -> (tempfile::TempDir, DataDir, PathBuf) {
         let temporary = tempfile::tempdir().expect("a temporary directory");
         let root = temporary.path().join("data");
-        let dir = DataDir::at(root.clone(), Some(temporary.path())).expect("a directory");
+        let dir = DataDir::at(root.clone(), Some(temporary.path()));
         for (name, text) in [("store", "old"), ("pki", "old")] {
             fs::create_dir_all(root.join(name)).expect("made");
             fs::write(root.join(name).join("content"), text).expect("written");

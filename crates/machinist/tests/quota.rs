@@ -32,12 +32,18 @@ use support::{
 const LIMIT: Duration = Duration::from_secs(60);
 /// A namespace that has no quota at first.
 const ELSEWHERE: &str = "elsewhere";
+/// A namespace with a quota for each provider.
+const SHARED: &str = "shared";
 
 fn machine(name: &str, gigabytes: u64) -> Machine {
+    machine_at("nobody", name, gigabytes)
+}
+
+fn machine_at(provider: &str, name: &str, gigabytes: u64) -> Machine {
     let machine = json!({
         "apiVersion": "vitistack.io/v1alpha1", "kind": "Machine", "metadata": {"name": name},
         "spec": {
-            "providerRef": {"name": "nobody"},
+            "providerRef": {"name": provider},
             "disks": [{"name": "root", "sizeGB": gigabytes}],
         },
     });
@@ -198,13 +204,10 @@ async fn holds(client: Client) {
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2);
 
     // Another namespace has no quota, and this one none any more when it is gone.
-    let namespace = json!({"metadata": {"name": ELSEWHERE}});
-    let namespace: Namespace = serde_json::from_value(namespace).unwrap();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&params, &namespace).await.unwrap();
-    let elsewhere: Api<Machine> = Api::namespaced(client.clone(), ELSEWHERE);
+    let elsewhere = machines_in(&client, ELSEWHERE).await;
     let free = elsewhere.create(&params, &machine("free", 1000)).await;
     assert_eq!(outcome(free), Ok(()));
+    each_provider_has_its_own(&client).await;
     let removed = stacks.delete("prod", &DeleteParams::default()).await;
     removed.unwrap();
     let free = async {
@@ -213,6 +216,54 @@ async fn holds(client: Client) {
         }
     };
     tokio::time::timeout(LIMIT, free).await.unwrap();
+}
+
+/// The machines of a namespace that is made for them.
+async fn machines_in(client: &Client, name: &str) -> Api<Machine> {
+    let namespace = json!({"metadata": {"name": name}});
+    let namespace: Namespace = serde_json::from_value(namespace).unwrap();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let made = namespaces.create(&PostParams::default(), &namespace).await;
+    made.unwrap();
+    Api::namespaced(client.clone(), name)
+}
+
+/// What may be at each provider, asked for at once; one machine is there before there is a quota.
+async fn each_provider_has_its_own(client: &Client) {
+    let params = PostParams::default();
+    let machines = &machines_in(client, SHARED).await;
+    let first = machines.create(&params, &machine("first", 1)).await;
+    assert_eq!(outcome(first), Ok(()));
+    let stacks: Api<Vitistack> = Api::namespaced(client.clone(), SHARED);
+    let quotas = json!({"machines": {"perProvider": 10}, "storage": {"perMachine": "8Gi"}});
+    let made = stacks.create(&params, &stack("shares", &quotas)).await;
+    made.unwrap();
+    until_held(machines).await;
+    let providers = ["nobody", "somebody"];
+    let asked = (0..100).map(|number| {
+        let provider = providers[number % 2];
+        let asked = machine_at(provider, &format!("of-{provider}-{number}"), 1);
+        let params = &params;
+        async move { outcome(machines.create(params, &asked).await) }
+    });
+    let outcomes = join_all(asked).await;
+    let there = machines.list(&ListParams::default()).await.unwrap().items;
+    for provider in providers {
+        let at = |machine: &&Machine| {
+            let named = machine.spec.provider_ref.as_ref();
+            named.and_then(|named| named.name.as_deref()) == Some(provider)
+        };
+        assert_eq!(there.iter().filter(at).count(), 10, "{provider}");
+    }
+    let admitted = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert_eq!(admitted, 19);
+    let refused = outcomes
+        .iter()
+        .find_map(|outcome| outcome.as_ref().err())
+        .unwrap();
+    for words in ["shared/shares", "spec.quotas.machines.perProvider"] {
+        assert!(refused.contains(words), "{words} is not in {refused}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@ module machinist.dev/tests/conformance/monitoring
 go 1.26.0
 
 require (
+	github.com/grafana/grafana-foundation-sdk/go v0.0.12
 	github.com/prometheus/common v0.71.0
 	github.com/prometheus/prometheus v0.315.0
 )

@@ -1,5 +1,5 @@
-// Package monitoring reads the chart's alert rules and dashboard as Prometheus reads them, and
-// looks whether the operator publishes what they ask for.
+// Package monitoring reads the chart's alert rules as Prometheus and its dashboard as Grafana reads
+// them, and looks whether the operator publishes what they ask for.
 package monitoring
 
 import (
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -91,5 +93,36 @@ func TestDashboardQueriesParse(t *testing.T) {
 	}
 	if dashboard.Title == "" || queries < 9 {
 		t.Errorf("%q asks %d queries", dashboard.Title, queries)
+	}
+}
+
+// Grafana's own types of a dashboard, its panels and its queries: what is missing, of another type than
+// it expects or, for the dashboard itself, unknown to it is an error.
+func TestDashboardIsOneOfGrafana(t *testing.T) {
+	text, err := os.ReadFile(files + "dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugins.RegisterDefaultPlugins()
+	var read dashboard.Dashboard
+	if err := read.UnmarshalJSONStrict(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Validate(); err != nil {
+		t.Error(err)
+	}
+	ids := map[uint32]bool{}
+	for _, one := range read.Panels {
+		panel := one.Panel
+		if panel == nil || panel.Id == nil || panel.GridPos == nil || ids[*panel.Id] {
+			t.Fatalf("a panel without an id of its own or without a place: %+v", one)
+		}
+		ids[*panel.Id] = true
+		if place := panel.GridPos; place.X+place.W > 24 {
+			t.Errorf("panel %d reaches beyond the 24 columns", *panel.Id)
+		}
+	}
+	if len(ids) < 8 {
+		t.Errorf("there are only %d panels", len(ids))
 	}
 }

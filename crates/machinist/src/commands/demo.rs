@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) async fn run(flags: cli::Demo) -> Outcome {
     let mut manifests = manifests::read(&flags.filename)?;
     let home = Home::new()?;
-    let dir = DataDir::at(home.0.clone(), flags.images.as_deref())?;
+    let dir = DataDir::at(home.0.clone(), flags.images.as_deref());
     let _claim = dir.claim()?;
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let listener = control_plane::bind(address).await?;

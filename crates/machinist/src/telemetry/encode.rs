@@ -2,7 +2,7 @@
 //!
 //! The few messages that a trace needs are written by hand; their field numbers are part of a
 //! protocol that does not change. A collector that others wrote reads them in
-//! `crates/machinist/tests/tracing.rs`.
+//! `crates/machinist/tests/tracing`.
 
 use std::time::SystemTime;
 
