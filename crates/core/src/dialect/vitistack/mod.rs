@@ -31,7 +31,7 @@ pub use raise::{Times, raise};
 pub use raise_platform::{
     FoundSecret, PlatformOutlook, raise_kubevirt, raise_proxmox, uses_config,
 };
-pub use raise_provider::{ProviderOutlook, raise_provider};
+pub use raise_provider::{ProviderOutlook, Used, raise_provider};
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
 pub use refusal::refusal;
 pub use stack::{counted, governing, inline_providers, limits};

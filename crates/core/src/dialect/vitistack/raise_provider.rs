@@ -1,6 +1,6 @@
 //! From what a probe said to a MachineProvider's status, in the words of both documented shapes.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -35,8 +35,8 @@ const DEGRADED: u8 = 80;
 pub struct ProviderOutlook<'a> {
     /// What it can do and how it is, or why that is not known.
     pub outcome: Result<(Capabilities, &'a Health), &'a Trouble>,
-    /// The machines that are bound to it.
-    pub machines: &'a [Arc<Machine>],
+    /// What each machine that is bound to it was seen to have.
+    pub machines: &'a [Used],
     /// How long the last answer took.
     pub latency: Option<Duration>,
     /// When the credentials stop being valid, where that is known.
@@ -253,26 +253,34 @@ fn authentication(
     })
 }
 
-/// What the machines of a provider use.
-struct Used {
+/// What machines of a provider use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
     cpu: i64,
     memory: i64,
     storage_gb: i64,
 }
 
-fn used(machines: &[Arc<Machine>]) -> Used {
-    let statuses = || {
-        machines
-            .iter()
-            .filter_map(|machine| machine.status.as_ref())
-    };
+impl Used {
+    /// What one machine was seen to have.
+    pub fn by(machine: &Machine) -> Used {
+        let Some(status) = &machine.status else {
+            return Used::default();
+        };
+        let sizes = status.disks.iter().filter_map(|disk| disk.size_gb);
+        Used {
+            cpu: status.cpus.map(i64::from).unwrap_or_default(),
+            memory: status.memory.unwrap_or_default(),
+            storage_gb: sizes.sum(),
+        }
+    }
+}
+
+fn used(machines: &[Used]) -> Used {
     Used {
-        cpu: statuses().filter_map(|s| s.cpus).map(i64::from).sum(),
-        memory: statuses().filter_map(|s| s.memory).sum(),
-        storage_gb: statuses()
-            .flat_map(|s| &s.disks)
-            .filter_map(|disk| disk.size_gb)
-            .sum(),
+        cpu: machines.iter().map(|used| used.cpu).sum(),
+        memory: machines.iter().map(|used| used.memory).sum(),
+        storage_gb: machines.iter().map(|used| used.storage_gb).sum(),
     }
 }
 

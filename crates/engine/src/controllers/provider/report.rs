@@ -6,7 +6,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use machinist_api::{conditions, names, vitistack::MachineProvider};
-use machinist_core::dialect::vitistack::{ProviderOutlook, raise_provider};
+use machinist_core::dialect::vitistack::{ProviderOutlook, Used, raise_provider};
 use serde_json::json;
 
 use super::{Findings, name_of};
@@ -21,12 +21,13 @@ pub(super) async fn report(
     findings: &Findings,
     context: &Context,
 ) -> Result<(), PassError> {
+    let used: Vec<Used> = findings.machines.iter().map(|m| m.used()).collect();
     let outlook = ProviderOutlook {
         outcome: match &findings.outcome {
             Ok((connection, health)) => Ok((connection.provider.capabilities(), health)),
             Err(trouble) => Err(trouble),
         },
-        machines: &findings.machines,
+        machines: &used,
         latency: findings.latency,
         expires: expires(findings, context),
         lately: findings.lately,
