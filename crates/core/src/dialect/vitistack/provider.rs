@@ -14,11 +14,17 @@ use machinist_api::{
 use thiserror::Error;
 
 use super::credentials::SecretData;
-use crate::provider::{Access, Courtesy, Credentials, ProviderSpec, Rate, Trust};
+use crate::{
+    machine::Trouble,
+    provider::{Access, Courtesy, Credentials, ProviderSpec, Rate, Trust},
+};
 
 /// The setting that lets a provider be at, and take images from, link-local addresses. It is no
 /// platform's own.
 const LINK_LOCAL: &str = "allowLinkLocal";
+
+/// The reason of a trouble of which nothing more is known.
+const UNREACHABLE: &str = "ProviderUnreachable";
 
 /// How a Machine names its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,6 +217,30 @@ pub(super) fn declared_endpoint(provider: &MachineProvider) -> Option<String> {
     let endpoint = provider.spec.endpoint.as_ref();
     let of_config = config.and_then(|config| config.endpoint.clone());
     of_config.or(endpoint.and_then(|endpoint| endpoint.url.clone()))
+}
+
+/// The same trouble, with where it was asked and what to do where nobody answers as a platform does.
+pub fn located(provider: &MachineProvider, trouble: Trouble) -> Trouble {
+    let Some(endpoint) = declared_endpoint(provider) else {
+        return trouble;
+    };
+    let declared = provider.spec.authentication.as_ref();
+    let issuer = declared.and_then(|declared| declared.oauth2.as_ref()?.token_url.as_deref());
+    // What an issuer of tokens is silent about is not the platform's fault.
+    let of_issuer = issuer.is_some_and(|issuer| trouble.message.contains(issuer));
+    if trouble.reason != UNREACHABLE || of_issuer {
+        return trouble;
+    }
+    let config = provider.spec.config.as_ref();
+    let field = match config.and_then(|config| config.endpoint.as_ref()) {
+        Some(_) => "spec.config.endpoint",
+        None => "spec.endpoint.url",
+    };
+    let message = format!(
+        "{} ({field}: {endpoint:?}; check that this is the platform's API, and that it answers)",
+        trouble.message
+    );
+    Trouble { message, ..trouble }
 }
 
 /// What the endpoint's certificate is checked against. Naming an authority and not checking at the
