@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     endpoints::{aws, declare, http, secret, server, until},
-    world::World,
+    world::{LIMIT, World},
 };
 
 /// How the credentials are said to be.
@@ -138,11 +138,31 @@ async fn link_local_and_metadata_addresses_are_refused_as_endpoint_and_token_end
             }
         }
     }
-    // Whoever allows it is asked, and nobody is there.
+    // The field is the one that was written.
+    let mut other = aws("https://169.254.169.254/");
+    other["config"] = json!({"timeout": "1s"});
+    other["endpoint"] = json!({"url": "https://169.254.169.254/"});
+    declare(&world, "other-form", other).await;
+    until(&world, "other-form", "Rejected", "spec.endpoint.url: ").await;
+    // Whoever allows it is asked. What comes of that is the network's business.
     let mut allowed = aws("https://169.254.1.1:9/");
     allowed["config"]["customSettings"] = json!({"allowLinkLocal": "true"});
     declare(&world, "allowed", allowed).await;
-    until(&world, "allowed", "ProviderUnreachable", "169.254.1.1:9").await;
+    let look = async {
+        loop {
+            let provider = world.providers().get("allowed").await.expect("it");
+            let all = provider.status.map(|status| status.conditions);
+            let all = all.unwrap_or_default();
+            let ready = conditions::find(&all, "Ready").cloned();
+            if let Some(ready) = ready.filter(|ready| ready.message.contains("169.254.1.1:9")) {
+                return ready;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let ready = tokio::time::timeout(LIMIT, look).await.expect("asked");
+    let asked = ["ProviderUnreachable", "EndpointUntrusted"];
+    assert!(asked.contains(&ready.reason.as_str()), "{ready:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,13 +2,26 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as ApiCondition, Time};
-use machinist_api::{admission::declared_without_effect, conditions as types};
+use machinist_api::{
+    admission::declared_without_effect,
+    conditions as types,
+    vitistack::{machine_provider::MachineProviderSpec, stack::VitistackSpec},
+};
 use serde::Serialize;
 
 use crate::machine::{Condition, Truth};
 
 /// Tells which declared fields nothing acts on yet; nothing where there are none.
-pub(super) fn without_effect(kind: &str, spec: &impl Serialize) -> Option<Condition> {
+pub(super) fn provider_fields(spec: &MachineProviderSpec) -> Option<Condition> {
+    without_effect("MachineProvider", spec)
+}
+
+/// The same of a Vitistack.
+pub(super) fn stack_fields(spec: &VitistackSpec) -> Option<Condition> {
+    without_effect("Vitistack", spec)
+}
+
+fn without_effect(kind: &str, spec: &impl Serialize) -> Option<Condition> {
     let spec = serde_json::to_value(spec).ok()?;
     let found = declared_without_effect(kind, &spec);
     (!found.is_empty()).then(|| {

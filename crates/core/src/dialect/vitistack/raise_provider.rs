@@ -17,7 +17,7 @@ use machinist_api::{
 };
 
 use super::{
-    conditions::{stamp, without_effect},
+    conditions::{provider_fields, stamp},
     provider::{declared_endpoint, trust},
     raise_resources, raise_stock, verify,
 };
@@ -184,7 +184,7 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
             "spec.endpoint says not to check the endpoint's certificate, so that nobody knows whom the credentials are sent to; name its authority in spec.endpoint.caBundle instead.",
         ));
     }
-    conditions.extend(without_effect("MachineProvider", &provider.spec));
+    conditions.extend(provider_fields(&provider.spec));
     if let Ok((can, health)) = &outlook.outcome {
         conditions.extend(verify::condition(provider, can));
         conditions.extend(raise_stock::templates(provider, health));

@@ -17,7 +17,7 @@ use machinist_api::{
 };
 
 use super::{
-    conditions::{stamp, without_effect},
+    conditions::{stack_fields, stamp},
     limits,
     provider::platform,
 };
@@ -232,7 +232,7 @@ fn conditions(
         healthy,
         quota,
     ];
-    conditions.extend(without_effect("Vitistack", &stack.spec));
+    conditions.extend(stack_fields(&stack.spec));
     conditions
 }
 

@@ -130,7 +130,7 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
             Ok(health) => Ok((connection, health)),
             Err(error) => Err(located(provider, super::machine::trouble(&error))),
         },
-        Err(trouble) => Err(trouble),
+        Err(trouble) => Err(located(provider, trouble)),
     };
     let track = context.connections.track(&name);
     let mut findings = Findings {
