@@ -13,6 +13,7 @@ use std::{
 };
 
 use futures::{Stream, StreamExt, TryStreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Resource,
     runtime::{
@@ -41,6 +42,8 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     pub(crate) view: Writer<K>,
     /// Objects to look at, besides those that changed.
     pub(crate) due: Due,
+    /// Stands for what is declared by an object.
+    pub(crate) declared: fn(&K) -> u64,
     /// Called for each change of the view.
     pub(crate) saw: fn(&Context, &watcher::Event<K>),
     /// Called when the view is complete.
@@ -66,6 +69,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
     let Parts {
         view,
         due,
+        declared,
         saw,
         listed,
         reconcile,
@@ -90,7 +94,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
             }
         })
         .applied_objects()
-        .predicate_filter(declared::<K>, Default::default());
+        .predicate_filter(move |object: &K| Some(declared(object)), Default::default());
     Controller::for_stream(changes, reader)
         .with_config(Config::default().concurrency(PASSES))
         .reconcile_on(due)
@@ -105,8 +109,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
 }
 
 /// Everything about an object but its status and bookkeeping: a pass is due when this changes.
-fn declared<K: Resource>(object: &K) -> Option<u64> {
-    let meta = object.meta();
+pub(crate) fn declared(meta: &ObjectMeta) -> u64 {
     let mut hasher = DefaultHasher::new();
     meta.uid.hash(&mut hasher);
     meta.generation.hash(&mut hasher);
@@ -117,5 +120,5 @@ fn declared<K: Resource>(object: &K) -> Option<u64> {
         .as_ref()
         .map(|time| time.0.as_second())
         .hash(&mut hasher);
-    Some(hasher.finish())
+    hasher.finish()
 }

@@ -34,6 +34,7 @@ pub use raise_platform::{
     FoundSecret, PlatformOutlook, raise_kubevirt, raise_proxmox, uses_config,
 };
 pub use raise_provider::{ProviderOutlook, raise_provider};
+pub use raise_resources::Used;
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
 pub use refusal::refusal;
 pub use stack::{counted, governing, inline_providers, limits};

@@ -1,25 +1,23 @@
 //! From what a probe said to a MachineProvider's status, in the words of both documented shapes.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use machinist_api::{
     conditions as types,
-    vitistack::{
-        machine::Machine,
-        machine_provider::{
-            AuthenticationState, AuthenticationStatus, ConnectivityState, ConnectivityStatus,
-            HealthMetrics, HealthState, HealthStatus, MachineProvider, MachineProviderStatus,
-            ProviderPhase,
-        },
+    vitistack::machine_provider::{
+        AuthenticationState, AuthenticationStatus, ConnectivityState, ConnectivityStatus,
+        HealthMetrics, HealthState, HealthStatus, MachineProvider, MachineProviderStatus,
+        ProviderPhase,
     },
 };
 
 use super::{
     conditions::{provider_fields, stamp},
     provider::{declared_endpoint, trust},
-    raise_resources, raise_stock, verify,
+    raise_resources::{self, Used},
+    raise_stock, verify,
 };
 use crate::{
     machine::{Condition, Trouble, Truth},
@@ -33,8 +31,8 @@ const DEGRADED: u8 = 80;
 pub struct ProviderOutlook<'a> {
     /// What it can do and how it is, or why that is not known.
     pub outcome: Result<(Capabilities, &'a Health), &'a Trouble>,
-    /// The machines that are bound to it.
-    pub machines: &'a [Arc<Machine>],
+    /// What each machine that is bound to it was seen to have.
+    pub machines: &'a [Used],
     /// How long the last answer took.
     pub latency: Option<Duration>,
     /// When the credentials stop being valid, where that is known.

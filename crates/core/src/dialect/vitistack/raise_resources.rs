@@ -3,9 +3,12 @@
 //!
 //! What is declared to be held back is nobody's: it is taken from every limit.
 
-use machinist_api::vitistack::machine_provider::{
-    CapacityStatus, MachineProvider, QuotaStatus, ResourceLimits, ResourceQuota,
-    ResourceQuotaStatus, ResourceStatus, ResourceUsage,
+use machinist_api::vitistack::{
+    machine::Machine,
+    machine_provider::{
+        CapacityStatus, MachineProvider, QuotaStatus, ResourceLimits, ResourceQuota,
+        ResourceQuotaStatus, ResourceStatus, ResourceUsage,
+    },
 };
 
 use super::{offer, raise_provider::ProviderOutlook};
@@ -15,6 +18,38 @@ use crate::{
 };
 
 const GIB: u64 = 1 << 30;
+
+/// What machines of a provider use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    cpus: u64,
+    memory: u64,
+    storage: u64,
+}
+
+impl Used {
+    /// What one machine was seen to have.
+    pub fn by(machine: &Machine) -> Used {
+        let Some(status) = &machine.status else {
+            return Used::default();
+        };
+        let whole = |value: i64| u64::try_from(value).unwrap_or_default();
+        let sizes = status.disks.iter().filter_map(|disk| disk.size_gb);
+        Used {
+            cpus: status.cpus.map_or(0, |cpus| whole(cpus.into())),
+            memory: status.memory.map_or(0, whole),
+            storage: sizes.map(whole).sum::<u64>().saturating_mul(GIB),
+        }
+    }
+
+    fn sum(machines: &[Used]) -> Used {
+        machines.iter().fold(Used::default(), |sum, used| Used {
+            cpus: sum.cpus.saturating_add(used.cpus),
+            memory: sum.memory.saturating_add(used.memory),
+            storage: sum.storage.saturating_add(used.storage),
+        })
+    }
+}
 
 /// What the machines of a provider use, and how much there may be where that is known.
 pub(super) struct Account {
@@ -41,16 +76,7 @@ impl Line {
 
 /// Adds everything up.
 pub(super) fn account(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Account {
-    let machines = outlook.machines;
-    let statuses = || {
-        machines
-            .iter()
-            .filter_map(|machine| machine.status.as_ref())
-    };
-    let whole = |value: i64| u64::try_from(value).unwrap_or(0);
-    let sum =
-        |values: &mut dyn Iterator<Item = i64>| values.map(whole).fold(0, u64::saturating_add);
-    let disks = || statuses().flat_map(|status| &status.disks);
+    let used = Used::sum(outlook.machines);
     let health = outlook.outcome.as_ref().ok().map(|(_, health)| *health);
     let Room {
         cpus,
@@ -62,19 +88,19 @@ pub(super) fn account(provider: &MachineProvider, outlook: &ProviderOutlook<'_>)
     let declared = offer::max_machines(&provider.spec);
     Account {
         machines: Line {
-            used: machines.len() as u64,
+            used: outlook.machines.len() as u64,
             limit: declared.into_iter().chain(of_machines).min(),
         },
         cpus: Line {
-            used: sum(&mut statuses().filter_map(|s| s.cpus).map(i64::from)),
+            used: used.cpus,
             limit: cpus,
         },
         memory: Line {
-            used: sum(&mut statuses().filter_map(|s| s.memory)),
+            used: used.memory,
             limit: memory,
         },
         storage: Line {
-            used: sum(&mut disks().filter_map(|disk| disk.size_gb)).saturating_mul(GIB),
+            used: used.storage,
             limit: storage,
         },
         network,

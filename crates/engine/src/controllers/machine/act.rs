@@ -12,7 +12,7 @@ use machinist_core::{
 use serde_json::json;
 
 use super::gather::{Gathered, Told, api, trouble};
-use crate::{context::Context, error::PassError, trace};
+use crate::{context::Context, error::PassError, packed::Bare, trace};
 
 /// How a step ended.
 pub(super) enum Acted {
@@ -165,7 +165,7 @@ async fn bind(
         .patch(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     let bound = match bound {
-        Ok(bound) => bound,
+        Ok(Bare(bound)) => bound,
         Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {
             return Ok(Acted::Overtaken);
         }

@@ -22,10 +22,7 @@ use kube::{
         watcher,
     },
 };
-use machinist_api::{
-    names,
-    vitistack::{Machine, MachineProvider},
-};
+use machinist_api::{names, vitistack::MachineProvider};
 use machinist_core::{
     dialect::vitistack::located,
     machine::Trouble,
@@ -34,12 +31,13 @@ use machinist_core::{
 };
 use serde_json::json;
 
-use super::Parts;
+use super::{Parts, declared};
 use crate::{
     Readiness,
     connections::{Connection, ProviderName},
     context::Context,
     error::{PassError, chain},
+    packed::{self, Packed},
 };
 
 /// How often a healthy provider is asked how it is.
@@ -50,7 +48,7 @@ const IN_USE_EVERY: Duration = Duration::from_secs(5);
 /// What one pass found out.
 pub(super) struct Findings {
     /// The machines that are bound to it.
-    pub(super) machines: Vec<Arc<Machine>>,
+    pub(super) machines: Vec<Arc<Packed>>,
     /// The connection and what the probe said, or why there is none.
     pub(super) outcome: Result<(Connection, Health), Trouble>,
     /// How long the probe took.
@@ -71,6 +69,7 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
+        declared: |provider| declared(&provider.metadata),
         saw: |context, event| {
             context.tally.touch(String::new());
             if let watcher::Event::Delete(provider) = event {
@@ -189,7 +188,7 @@ fn remember(
             .machines
             .state()
             .iter()
-            .for_each(|machine| context.hint(ObjectRef::from_obj(machine.as_ref())));
+            .for_each(|machine| context.hint(packed::reference(machine.as_ref())));
     }
 }
 
@@ -206,11 +205,10 @@ fn offer(provider: &MachineProvider, findings: &Findings, context: &Context) {
     context.wake(context.placing.looked(provider, standing, health));
 }
 
-fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Machine>> {
+fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Packed>> {
     let wanted = format!("{namespace}/{name}");
     let mut machines = context.machines.state();
-    machines
-        .retain(|machine| machine.annotations().get(names::PROVIDER_ANNOTATION) == Some(&wanted));
+    machines.retain(|machine| machine.provider() == Some(wanted.as_str()));
     machines
 }
 

@@ -9,7 +9,7 @@ use machinist_api::{
     conditions, names,
     vitistack::{MachineProvider, machine_provider::MachineProviderStatus},
 };
-use machinist_core::dialect::vitistack::{ProviderOutlook, raise_provider};
+use machinist_core::dialect::vitistack::{ProviderOutlook, Used, raise_provider};
 use serde_json::json;
 
 use super::{Findings, name_of};
@@ -24,12 +24,13 @@ fn raise(
     findings: &Findings,
     context: &Context,
 ) -> MachineProviderStatus {
+    let used: Vec<Used> = findings.machines.iter().map(|m| m.used()).collect();
     let outlook = ProviderOutlook {
         outcome: match &findings.outcome {
             Ok((connection, health)) => Ok((connection.provider.capabilities(), health)),
             Err(trouble) => Err(trouble),
         },
-        machines: &findings.machines,
+        machines: &used,
         latency: findings.latency,
         expires: expires(findings, context),
         lately: findings.lately,
