@@ -3,6 +3,7 @@
 mod connect;
 mod poll;
 mod report;
+mod stock;
 mod sweep;
 
 use std::{
@@ -23,9 +24,10 @@ use kube::{
 };
 use machinist_api::{names, vitistack::MachineProvider};
 use machinist_core::{
+    dialect::vitistack::located,
     machine::Trouble,
     place::Standing,
-    provider::{Health, Lately},
+    provider::{Health, Inventory, Lately},
 };
 use serde_json::json;
 
@@ -53,6 +55,8 @@ pub(super) struct Findings {
     pub(super) latency: Option<Duration>,
     /// How it answered lately.
     pub(super) lately: Option<Lately>,
+    /// What it was last found to have to offer.
+    pub(super) inventory: Option<Arc<Inventory>>,
 }
 
 /// Runs the controller until shutdown.
@@ -123,24 +127,29 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
     let outcome = match connected {
         Ok(connection) => match connection.provider.probe().await {
             Ok(health) => Ok((connection, health)),
-            Err(error) => Err(super::machine::trouble(&error)),
+            Err(error) => Err(located(provider, super::machine::trouble(&error))),
         },
-        Err(trouble) => Err(trouble),
+        Err(trouble) => Err(located(provider, trouble)),
     };
     let track = context.connections.track(&name);
-    let findings = Findings {
+    let mut findings = Findings {
         machines,
         outcome,
         latency: track.probe(),
         lately: track.lately(),
+        inventory: track.stock(),
     };
-    remember(name, before, &findings, context);
+    remember(name.clone(), before, &findings, context);
     offer(provider, &findings, context);
     report::report(provider, &findings, context).await?;
     if let Ok((connection, _)) = &findings.outcome
         && !deleting
     {
         sweep::sweep(provider, connection.provider.as_ref(), context).await?;
+        if let Some(news) = stock::news(&name, connection, context).await {
+            findings.inventory = Some(news);
+            report::write(provider, &findings, context).await?;
+        }
     }
     Ok(match &findings.outcome {
         Ok(_) => {
