@@ -26,6 +26,8 @@ pub const STALLED: &str = "Stalled";
 pub const AUTHENTICATED: &str = "Authenticated";
 /// The platform's endpoint proves who it is before anything is sent to it.
 pub const ENDPOINT_VERIFIED: &str = "EndpointVerified";
+/// Everything that is declared has an effect; set where something has none yet.
+pub const SPEC_IN_EFFECT: &str = "SpecInEffect";
 /// The provider's networks were found on the platform.
 pub const NETWORK_CONFIGURED: &str = "NetworkConfigured";
 

@@ -62,6 +62,8 @@ pub(crate) fn encode(object: &Value) -> Bytes {
         false,
     );
     out.push(b'}');
+    // It is kept for long, as the object and among the past changes.
+    out.shrink_to_fit();
     out.into()
 }
 
@@ -127,6 +129,15 @@ mod tests {
     use super::*;
     use machinist_store::Revision;
     use serde_json::json;
+
+    #[test]
+    fn what_is_stored_takes_no_more_room_than_it_needs() {
+        let object = json!({"metadata": {"name": "x"}, "data": "x".repeat(1500)});
+        let stored = encode(&object);
+        let length = stored.len();
+        let room = stored.try_into_mut().unwrap().capacity();
+        assert_eq!(room, length);
+    }
 
     #[test]
     fn splicing_gives_what_decoding_gives() {

@@ -101,6 +101,91 @@ fn templates_and_parts_are_told_by_where_they_are_from() {
 }
 
 #[test]
+fn tags_of_the_provider_are_put_beside_those_of_the_machine_which_count() {
+    let provider = json!({"defaultTags": {"team": "infra", "cost": "42"}});
+    let tagged = want(&json!({"tags": {"team": "web"}}), &provider);
+    let tags: Vec<(&str, &str)> = tagged
+        .tags
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    assert_eq!(tags, [("cost", "42"), ("team", "web")]);
+    assert_eq!(tagged.defaults.told, ["tags cost=42 (spec.defaultTags)"]);
+    let own = json!({"tags": {"team": "web", "cost": "1"}});
+    assert!(want(&own, &provider).defaults.told.is_empty());
+}
+
+#[test]
+fn what_the_shipped_operators_declare_is_filled_too() {
+    let shipped = json!({
+        "network": {"defaultVPC": "lab", "defaultSecurityGroups": ["web", "ssh"]},
+        "storage": {"defaultEncryption": true},
+        "compute": {"defaultMachineClass": "small"},
+        "templates": [{"name": "small", "resources": {"cpu": 2, "memory": "2Gi", "storage": "30Gi"}}],
+    });
+    let open = want(&json!({}), &shipped);
+    assert_eq!(open.instance_type.as_deref(), Some("small"));
+    assert_eq!((open.cpu.count(), open.memory), (2, 2 << 30));
+    assert_eq!(open.security_groups, ["web", "ssh"]);
+    assert!(open.disks[0].encrypted);
+    assert_eq!(
+        open.defaults.told,
+        [
+            "size small (spec.compute.defaultMachineClass)",
+            "2 processors (spec.templates small)",
+            "2.0 GiB of memory (spec.templates small)",
+            "security groups web ssh (spec.network.defaultSecurityGroups)",
+            "encrypted disks (spec.storage.defaultEncryption)",
+            "size 30Gi of the boot disk when it is made (spec.templates small)",
+            "network lab (spec.network.defaultVPC)",
+        ]
+    );
+    assert_eq!(open.at_birth().disks[0].size, Some(30 << 30));
+    assert_eq!(open.disks[0].size, None);
+    let declared = json!({
+        "cpu": {"cores": 4}, "memory": 1_073_741_824, "securityGroups": ["own"],
+        "disks": [{"name": "root", "sizeGB": 5, "encrypted": false}],
+        "network": {"subnet": "mine", "interfaces": [{"name": "a", "subnet": "own"}]},
+    });
+    let own = want(&declared, &shipped);
+    assert!(own.defaults.told.is_empty(), "{:?}", own.defaults.told);
+    assert_eq!((own.instance_type.as_deref(), own.cpu.count()), (None, 4));
+    assert_eq!(own.security_groups, ["own"]);
+    assert!(!own.disks[0].encrypted);
+    // The template is for the boot disk; another one has the size of any disk.
+    let two = json!({"disks": [{"name": "root", "boot": true}, {"name": "data"}]});
+    let mut both = shipped.clone();
+    both["storageConfig"] = json!({"defaultDiskSize": "7Gi"});
+    let both = want(&two, &both);
+    let sizes: Vec<_> = both.at_birth().disks.iter().map(|d| d.size).collect();
+    assert_eq!(sizes, [Some(30 << 30), Some(7 << 30)]);
+    // On EC2 interfaces are on subnets.
+    let vpc = json!({"type": "aws", "region": "us-west-2", "network": {"defaultVPC": "vpc-1"}});
+    assert_eq!(want(&json!({}), &vpc).defaults.network, None);
+}
+
+#[test]
+fn a_system_that_is_described_has_the_image_that_is_usual_for_it() {
+    let offered = json!({"capabilities": {"operatingSystems": [{
+        "family": "linux", "distribution": "debian", "versions": ["12"], "architectures": ["amd64"],
+        "defaultImageID": "img-12",
+    }]}});
+    let os =
+        |version: &str| json!({"family": "linux", "distribution": "debian", "version": version});
+    let image = want(&json!({"os": os("12")}), &offered).image;
+    assert_eq!(
+        image.map(|image| image.reference).as_deref(),
+        Some("img-12")
+    );
+    let named = want(
+        &json!({"os": {"distribution": "debian", "imageID": "mine"}}),
+        &offered,
+    )
+    .image;
+    assert_eq!(named.map(|image| image.reference).as_deref(), Some("mine"));
+}
+
+#[test]
 fn a_disk_that_is_attached_later_has_the_default_size() {
     let want = want(
         &json!({"disks": [{"name": "root", "boot": true}, {"name": "data"}]}),

@@ -11,7 +11,7 @@ use kube::{
     Client,
     runtime::reflector::{ObjectRef, Store, store::Writer},
 };
-use machinist_api::vitistack::{Machine, MachineProvider, Vitistack};
+use machinist_api::vitistack::{MachineProvider, Vitistack};
 use machinist_core::provider::Connect;
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     connections::{Connections, ProviderName},
     events::Events,
     notices::Notices,
+    packed::Packed,
     phases::Phases,
     placing::{Placing, Woken},
     secrets::Secrets,
@@ -55,7 +56,7 @@ pub(crate) struct Context {
     /// The UID that stands for the cluster, half of every machine's key.
     pub(crate) cluster: String,
     /// All Machines, as last seen.
-    pub(crate) machines: Store<Machine>,
+    pub(crate) machines: Store<Packed>,
     /// All MachineProviders, as last seen.
     pub(crate) providers: Store<MachineProvider>,
     /// All Vitistacks, as last seen.
@@ -63,7 +64,7 @@ pub(crate) struct Context {
     /// Which views are complete. The views' own signals are not asked: each wakes one waiter
     /// only, and its controller is that one.
     pub(crate) readiness: Readiness,
-    hints: UnboundedSender<ObjectRef<Machine>>,
+    hints: UnboundedSender<ObjectRef<Packed>>,
     provider_hints: UnboundedSender<ObjectRef<MachineProvider>>,
     /// Providers that are about to be looked at, because their machines changed.
     recounting: Mutex<HashSet<ProviderName>>,
@@ -76,13 +77,13 @@ const RECOUNT_AFTER: Duration = Duration::from_secs(1);
 
 /// The sending ends of the controllers' queues.
 pub(crate) struct Queues {
-    pub(crate) machines: UnboundedSender<ObjectRef<Machine>>,
+    pub(crate) machines: UnboundedSender<ObjectRef<Packed>>,
     pub(crate) providers: UnboundedSender<ObjectRef<MachineProvider>>,
 }
 
 /// The writing ends of the shared views; each goes to the controller of its kind.
 pub(crate) struct Views {
-    pub(crate) machines: Writer<Machine>,
+    pub(crate) machines: Writer<Packed>,
     pub(crate) providers: Writer<MachineProvider>,
     pub(crate) stacks: Writer<Vitistack>,
 }
@@ -150,7 +151,7 @@ impl Context {
     }
 
     /// Asks for a pass over a machine. A closed queue means that the engine is ending.
-    pub(crate) fn hint(&self, machine: ObjectRef<Machine>) {
+    pub(crate) fn hint(&self, machine: ObjectRef<Packed>) {
         let _ = self.hints.unbounded_send(machine);
     }
 

@@ -19,7 +19,8 @@ use futures::stream::BoxStream;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
     provider::{
-        Capabilities, Change, Console, Courtesy, Health, Provider, ProviderError, ProviderResult,
+        Capabilities, Change, Console, Courtesy, Health, Inventory, Provider, ProviderError,
+        ProviderResult,
     },
 };
 
@@ -122,6 +123,10 @@ impl Provider for Courteous {
 
     async fn probe(&self) -> ProviderResult<Health> {
         self.call(Kind::Look, || self.inner.probe()).await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        self.call(Kind::Look, || self.inner.inventory()).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

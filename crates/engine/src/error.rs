@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::packed::PackError;
+
 /// What the engine cannot go on from.
 #[derive(Debug, Error)]
 pub enum EngineError {
@@ -28,6 +30,9 @@ pub(crate) enum PassError {
     /// The object lacks something that every stored object has.
     #[error("object has no {0}")]
     Incomplete(&'static str),
+    /// The object cannot be read from the view.
+    #[error(transparent)]
+    Packed(#[from] PackError),
 }
 
 impl PassError {

@@ -29,6 +29,7 @@ mod looking;
 mod metered;
 mod metrics;
 mod notices;
+mod packed;
 mod phases;
 mod placing;
 pub mod quota;

@@ -19,7 +19,9 @@ use futures::{
 };
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
+    provider::{
+        Capabilities, Change, Console, Health, Inventory, Provider, ProviderError, ProviderResult,
+    },
 };
 
 /// How many machines are looked for each by itself at the same time.
@@ -110,6 +112,10 @@ impl Provider for Looking {
 
     async fn probe(&self) -> ProviderResult<Health> {
         self.inner.probe().await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        self.inner.inventory().await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

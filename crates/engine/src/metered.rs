@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
+    provider::{
+        Capabilities, Change, Console, Health, Inventory, Provider, ProviderError, ProviderResult,
+    },
 };
 
 use tokio::time::Instant;
@@ -66,7 +68,7 @@ impl Metered {
             )),
         };
         let took = began.elapsed();
-        let is_look = matches!(call, "probe" | "find" | "get" | "list");
+        let is_look = matches!(call, "probe" | "inventory" | "find" | "get" | "list");
         let ill = outcome.as_ref().is_err_and(ProviderError::is_ill);
         self.track.record(ill, is_look.then_some(took));
         if call == "probe" {
@@ -91,6 +93,11 @@ impl Provider for Metered {
 
     async fn probe(&self) -> ProviderResult<Health> {
         self.measure("probe", self.limit, self.inner.probe()).await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        self.measure("inventory", self.limit, self.inner.inventory())
+            .await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

@@ -10,12 +10,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube::{ResourceExt, runtime::reflector::ObjectRef};
+use kube::{Resource, ResourceExt, runtime::reflector::ObjectRef};
 use machinist_api::vitistack::Machine;
 use machinist_core::machine::Facts;
 use tokio::sync::{Notify, futures::Notified};
 
-use crate::connections::ProviderName;
+use crate::{
+    connections::ProviderName,
+    packed::{self, Packed},
+};
 
 /// How many machines that are on their way somewhere are looked at each by itself.
 const FEW: usize = 16;
@@ -31,7 +34,7 @@ pub(crate) struct Notices {
 #[derive(Default)]
 struct Known {
     /// The objects by their UIDs.
-    machines: HashMap<String, ObjectRef<Machine>>,
+    machines: HashMap<String, ObjectRef<Packed>>,
     fleets: HashMap<ProviderName, Fleet>,
 }
 
@@ -73,13 +76,13 @@ impl Fleet {
 
 impl Notices {
     /// A pass over a machine begins: whoever has a hint about it from now on is heard.
-    pub(crate) fn meet(&self, machine: &Machine) {
-        let uid = machine.uid().unwrap_or_default();
+    pub(crate) fn meet(&self, machine: &impl Resource) {
+        let uid = machine.meta().uid.clone().unwrap_or_default();
         let mut known = self.lock();
         known
             .machines
             .entry(uid)
-            .or_insert_with(|| ObjectRef::from_obj(machine));
+            .or_insert_with(|| packed::reference(machine));
     }
 
     /// Keeps what a pass saw. True when so many machines of the provider are expected to change
@@ -124,8 +127,8 @@ impl Notices {
     pub(crate) fn overwritten(
         &self,
         provider: &ProviderName,
-        view: impl Fn(&ObjectRef<Machine>) -> Option<Arc<Machine>>,
-    ) -> Vec<ObjectRef<Machine>> {
+        view: impl Fn(&ObjectRef<Packed>) -> Option<Arc<Packed>>,
+    ) -> Vec<ObjectRef<Packed>> {
         let known = &mut *self.lock();
         let notices = known.fleets.get_mut(provider).into_iter();
         let notices = notices.flat_map(|fleet| &mut fleet.notices);
@@ -153,7 +156,7 @@ impl Notices {
     }
 
     /// The object of this UID, if a pass over it has begun.
-    pub(crate) fn machine(&self, uid: &str) -> Option<ObjectRef<Machine>> {
+    pub(crate) fn machine(&self, uid: &str) -> Option<ObjectRef<Packed>> {
         self.lock().machines.get(uid).cloned()
     }
 
@@ -172,7 +175,7 @@ impl Notices {
         &self,
         provider: &ProviderName,
         listed: &[Facts],
-    ) -> Vec<ObjectRef<Machine>> {
+    ) -> Vec<ObjectRef<Packed>> {
         let mut shown: HashMap<&str, u64> = HashMap::with_capacity(listed.len());
         for facts in listed {
             let sum = shown.entry(facts.key.machine()).or_default();
@@ -198,9 +201,9 @@ impl Notices {
 }
 
 /// Stands for the version of an object.
-fn version(machine: &Machine) -> u64 {
+fn version(machine: &impl Resource) -> u64 {
     let mut hasher = DefaultHasher::new();
-    machine.metadata.resource_version.hash(&mut hasher);
+    machine.meta().resource_version.hash(&mut hasher);
     hasher.finish()
 }
 

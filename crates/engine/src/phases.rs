@@ -7,9 +7,9 @@ use std::{
 
 use jiff::Timestamp;
 use kube::{Resource, ResourceExt, runtime::watcher};
-use machinist_api::vitistack::{Machine, machine::MachinePhase};
+use machinist_api::vitistack::machine::MachinePhase;
 
-use crate::Metrics;
+use crate::{Metrics, packed::Packed};
 
 /// The phase of each machine, by UID.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Phases {
     /// A machine came, changed or went.
     pub(crate) fn machine_event(
         &self,
-        event: &watcher::Event<Machine>,
+        event: &watcher::Event<Packed>,
         now: Timestamp,
         metrics: &Metrics,
     ) {
@@ -42,8 +42,7 @@ impl Phases {
             }
             watcher::Event::Init | watcher::Event::InitDone => return,
         };
-        let status = machine.status.as_ref();
-        let Some(phase) = status.and_then(|status| status.phase) else {
+        let Some(phase) = machine.phase() else {
             return;
         };
         let mut known = self.lock();
@@ -79,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    fn machine(uid: &str, phase: &str) -> Machine {
+    fn machine(uid: &str, phase: &str) -> Packed {
         let machine = json!({
             "metadata": {"name": uid, "uid": uid}, "spec": {}, "status": {"phase": phase},
         });

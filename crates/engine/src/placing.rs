@@ -12,17 +12,17 @@ use kube::{
     ResourceExt,
     runtime::{reflector::ObjectRef, watcher},
 };
-use machinist_api::{
-    names,
-    vitistack::{Machine, MachineProvider},
-};
+use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_core::{
-    dialect::vitistack::{ProviderQuery, demand, offer, take},
+    dialect::vitistack::{ProviderQuery, demand, offer},
     place::{Demand, Placement, Sites, Standing},
     provider::Health,
 };
 
-use crate::connections::ProviderName;
+use crate::{
+    connections::ProviderName,
+    packed::{self, Packed},
+};
 
 /// The scheduler's view.
 #[derive(Default)]
@@ -38,11 +38,11 @@ struct State {
     /// The most machines of a namespace on one provider.
     per_provider: HashMap<String, u64>,
     /// Machines without a place, by UID.
-    waiting: HashMap<String, ObjectRef<Machine>>,
+    waiting: HashMap<String, ObjectRef<Packed>>,
 }
 
 /// Machines that may have a place now.
-pub(crate) type Woken = Vec<ObjectRef<Machine>>;
+pub(crate) type Woken = Vec<ObjectRef<Packed>>;
 
 impl Placing {
     /// A provider's declaration came, changed or went.
@@ -81,16 +81,15 @@ impl Placing {
     }
 
     /// A machine came, changed or went.
-    pub(crate) fn machine_event(&self, event: &watcher::Event<Machine>) -> Woken {
+    pub(crate) fn machine_event(&self, event: &watcher::Event<Packed>) -> Woken {
         match event {
             watcher::Event::InitApply(machine) | watcher::Event::Apply(machine) => {
-                let bound = machine.annotations().get(names::PROVIDER_ANNOTATION);
-                let provider = bound.and_then(|bound| bound.split_once('/'));
+                let provider = machine.provider().and_then(|bound| bound.split_once('/'));
                 if let (Some((namespace, name)), Some(uid)) = (provider, machine.uid()) {
                     let site = (namespace.to_owned(), name.to_owned());
                     let own = machine.namespace().unwrap_or_default();
                     let mut state = self.lock();
-                    state.sites.bound(&uid, &own, &site, take(machine));
+                    state.sites.bound(&uid, &own, &site, machine.take());
                     state.waiting.remove(&uid);
                 }
                 Woken::new()
@@ -143,7 +142,7 @@ impl Placing {
             .choose(&uid, &demand, &query.namespaces(&own), objects);
         match placement.chosen {
             Some(_) => state.waiting.remove(&uid),
-            None => state.waiting.insert(uid, ObjectRef::from_obj(machine)),
+            None => state.waiting.insert(uid, packed::reference(machine)),
         };
         (demand, placement)
     }

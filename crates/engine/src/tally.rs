@@ -6,9 +6,10 @@ use std::{
 };
 
 use kube::{ResourceExt, runtime::watcher};
-use machinist_api::vitistack::Machine;
-use machinist_core::dialect::vitistack::{Totals, take};
+use machinist_core::dialect::vitistack::Totals;
 use tokio::sync::Notify;
+
+use crate::packed::Packed;
 
 /// How much each namespace has.
 #[derive(Default)]
@@ -27,7 +28,7 @@ struct State {
 
 impl Tally {
     /// A machine came, changed or went.
-    pub(crate) fn machine_event(&self, event: &watcher::Event<Machine>) {
+    pub(crate) fn machine_event(&self, event: &watcher::Event<Packed>) {
         let (machine, stays) = match event {
             watcher::Event::InitApply(machine) | watcher::Event::Apply(machine) => (machine, true),
             watcher::Event::Delete(machine) => (machine, false),
@@ -35,7 +36,7 @@ impl Tally {
         };
         let uid = machine.uid().unwrap_or_default();
         let namespace = machine.namespace().unwrap_or_default();
-        let now = stays.then(|| (namespace.clone(), take(machine).storage));
+        let now = stays.then(|| (namespace.clone(), machine.take().storage));
         let mut state = self.lock();
         let before = match &now {
             Some(now) => state.machines.insert(uid, now.clone()),

@@ -4,11 +4,11 @@
 //! record nor a full burst.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use machinist_core::provider::{Lately, Rate, Window};
+use machinist_core::provider::{Inventory, Lately, Rate, Window};
 use tokio::time::Instant;
 
 /// What is remembered of the calls to one provider.
@@ -22,13 +22,51 @@ struct Calls {
     window: Window,
     /// How long the last probe took.
     probe: Option<Duration>,
+    /// What it was last found to have to offer.
+    stock: Option<Stock>,
     /// When the next call would be sent, were all of them sent evenly.
     even: Option<Instant>,
     /// The platform asked to be left alone until then.
     held: Option<Instant>,
 }
 
+struct Stock {
+    /// The connection that told.
+    fingerprint: String,
+    at: Instant,
+    inventory: Arc<Inventory>,
+}
+
 impl Track {
+    /// What the provider was last found to have to offer.
+    pub(crate) fn stock(&self) -> Option<Arc<Inventory>> {
+        let calls = self.lock();
+        calls.stock.as_ref().map(|stock| stock.inventory.clone())
+    }
+
+    /// Whether to ask again: after this long, and when the provider is declared otherwise.
+    pub(crate) fn is_stock_due(&self, fingerprint: &str, every: Duration) -> bool {
+        let calls = self.lock();
+        let stock = calls.stock.as_ref();
+        stock.is_none_or(|stock| stock.fingerprint != fingerprint || stock.at.elapsed() >= every)
+    }
+
+    /// The provider told what it has to offer; that is handed back if it is news.
+    pub(crate) fn stocked(
+        &self,
+        fingerprint: &str,
+        inventory: Inventory,
+    ) -> Option<Arc<Inventory>> {
+        let inventory = Arc::new(inventory);
+        let before = self.lock().stock.replace(Stock {
+            fingerprint: fingerprint.to_owned(),
+            at: Instant::now(),
+            inventory: inventory.clone(),
+        });
+        let known = before.is_some_and(|before| before.inventory == inventory);
+        (!known).then_some(inventory)
+    }
+
     /// A call ended. `took` is how long the answer to a look took.
     pub(crate) fn record(&self, failed: bool, took: Option<Duration>) {
         let now = Instant::now().into_std();

@@ -61,8 +61,20 @@ impl Drivers {
                     let allowed = "a number of calls at a time, one at least, is allowed";
                     options.concurrency = Some(count.ok_or_else(|| setting(key, value, allowed))?);
                 }
+                "machines" => {
+                    let count = value.parse().ok();
+                    let allowed = "a number of machines is allowed";
+                    options.capacity = Some(count.ok_or_else(|| setting(key, value, allowed))?);
+                }
+                "cpus" => {
+                    let count = value.parse().ok();
+                    let allowed = "a number of processors is allowed";
+                    options.cpus = Some(count.ok_or_else(|| setting(key, value, allowed))?);
+                }
+                "memory" => options.memory = Some(bytes(key, value)?),
+                "storage" => options.storage = Some(bytes(key, value)?),
                 _ => {
-                    let known = "known settings are latency and concurrency";
+                    let known = "known settings are latency, concurrency, machines, cpus, memory and storage";
                     return Err(setting(key, value, known));
                 }
             }
@@ -127,6 +139,11 @@ impl Connect for Drivers {
             }),
         }
     }
+}
+
+fn bytes(key: &str, value: &str) -> ProviderResult<u64> {
+    let refuse = |_| setting(key, value, "a quantity such as 64Gi is allowed");
+    machinist_api::quantity::parse_bytes(value).map_err(refuse)
 }
 
 fn accelerator(value: &str) -> ProviderResult<Accelerator> {

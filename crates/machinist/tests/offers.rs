@@ -85,6 +85,7 @@ async fn holds(client: Client) {
             },
             "networkConfig": {"availableNetworks": [{"id": "net-1", "name": "inside"}]},
             "computeConfig": {"maxCPU": "4", "maxMemoryGB": "8"},
+            "storageConfig": {"availableStorageTypes": [{"name": "gp3", "type": "ssd"}]},
         },
     });
     let provider: MachineProvider = serde_json::from_value(provider).unwrap();
@@ -118,6 +119,10 @@ async fn holds(client: Client) {
         (
             json!({"network": {"subnet": "outside"}}),
             "spec.network.subnet: \"outside\": MachineProvider default/choosy does not offer network outside; it offers inside, net-1",
+        ),
+        (
+            json!({"disks": [{"name": "root", "sizeGB": 1, "type": "ssd"}, {"name": "data", "sizeGB": 1, "type": "st1"}]}),
+            "spec.disks[1].type: \"st1\": MachineProvider default/choosy does not offer storage class st1; it offers gp3, ssd",
         ),
         (
             json!({"powerState": "Stopped"}),
@@ -157,6 +162,7 @@ async fn holds(client: Client) {
     // A provider that offers everything refuses nothing.
     let all = json!({"spec": {
         "capabilities": null, "networkConfig": null, "computeConfig": null, "availabilityZones": null,
+        "storageConfig": null,
     }});
     let change = Patch::Merge(all);
     providers.patch("choosy", &patch, &change).await.unwrap();

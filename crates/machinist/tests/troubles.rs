@@ -53,6 +53,21 @@ fn an_image_that_does_not_exist() {
 }
 
 #[test]
+fn an_image_at_a_metadata_address_is_not_fetched_unless_that_is_allowed() {
+    let Some(_) = peers::program("qemu-system-x86_64") else {
+        return;
+    };
+    let sandbox = Sandbox::new();
+    let url = "http://169.254.169.254/latest/disk.qcow2";
+    let scene = Scene::open(&sandbox, None, &qemu_scene(url));
+    let said = ["image", url, "allowLinkLocal"];
+    let status = scene.expect("Machine", "web", ("Stalled", "True"), &said);
+    assert_eq!(status["phase"], "Failed");
+    assert_eq!(sandbox.qemus(), []);
+    assert!(sandbox.machine_dirs().is_empty());
+}
+
+#[test]
 fn qemu_is_not_installed() {
     let sandbox = Sandbox::new();
     let disk = sandbox.empty_disk();

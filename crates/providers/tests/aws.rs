@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use cloud::{Fault, IMAGE, Moto, Options, Proxy, REGION};
 use machinist_core::{
     machine::{Cpu, Disk, Facts, Image, MachineId, MachineKey, PowerState, Size, Want},
-    provider::{Change, Credentials, Provider, ProviderError},
+    provider::{Change, Counted, Credentials, Provider, ProviderError},
 };
 use machinist_providers::{
     Aws, AwsConfig, Way,
@@ -343,4 +343,32 @@ fn driver_with(cloud: &Cloud, secret: &str) -> Aws {
         settling: Duration::ZERO,
     };
     Aws::new(config).unwrap()
+}
+
+#[tokio::test]
+async fn what_ec2_offers_is_told() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let driver = cloud.driver();
+    let stock = driver.inventory().await.unwrap();
+    assert!(stock.zones.contains(&format!("{REGION}a")), "{stock:?}");
+    assert!(stock.sizes.contains(&"t3.micro".to_owned()));
+    assert!(stock.sizes.is_sorted());
+    let limit = |counted: Counted| {
+        let mut quotas = stock.quotas.iter();
+        quotas
+            .find(|quota| quota.resource == counted)
+            .map(|q| q.limit)
+    };
+    // What moto says for every account.
+    assert_eq!(limit(Counted::Machines), Some(20));
+    let addresses = Counted::Network("elastic-ips".to_owned());
+    assert_eq!(limit(addresses), Some(5));
+    let images: Vec<&str> = stock.images.iter().map(|i| i.id.as_str()).collect();
+    assert_eq!(images, [IMAGE]);
+    assert_eq!(stock.images[0].name, "debian-12");
+    // One that is not answered is a doubt about all of it.
+    cloud.proxy.fault_next("DescribeImages", Fault::Before);
+    assert!(driver.inventory().await.is_err());
 }

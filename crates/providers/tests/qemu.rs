@@ -323,6 +323,23 @@ async fn the_probe_tells_what_runs_here() {
 }
 
 #[tokio::test]
+async fn the_inventory_tells_the_images_that_machines_can_be_made_from() {
+    let root = Root::new();
+    let shelf = root.path().join("shelf");
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join("debian.qcow2"), b"content").unwrap();
+    let mut config = config(root.path());
+    config.image_dirs = vec![shelf];
+    config
+        .images
+        .insert("gone".to_owned(), "/no/such/file".to_owned());
+    let stock = Qemu::new(config).unwrap().inventory().await.unwrap();
+    let told: Vec<&str> = stock.images.iter().map(|image| image.id.as_str()).collect();
+    assert_eq!(told, ["debian"]);
+    assert_eq!(stock.images[0].architecture.as_deref(), Some("amd64"));
+}
+
+#[tokio::test]
 async fn a_long_transfer_holds_nobody_up_and_is_told_as_progress() {
     if !has_qemu() {
         return;

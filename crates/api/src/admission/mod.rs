@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use complete::{COMPLETE_PATH, COMPLETED, complete};
 pub use review::{answer_admission, answer_annotation, answer_completion};
-pub use rules::{JUDGED, faults, warnings};
+pub use rules::{JUDGED, declared_without_effect, faults, warnings, without_effect};
 
 /// Path at which the rules are served as a webhook.
 pub const PATH: &str = "/validate";

@@ -46,6 +46,10 @@ pub(super) static ALL: &[Reason] = &[
     ),
     unplaced("ImageNotOffered", "a provider that has the image"),
     unplaced("NetworkNotOffered", "a provider that has the network"),
+    unplaced(
+        "StorageClassNotOffered",
+        "a provider that has the storage class",
+    ),
     unplaced("TooLarge", "a provider that offers machines of this size"),
     unplaced("TooManyGPUs", "a provider that offers so many GPUs"),
     unplaced("ProviderLeaving", "a provider that is not being deleted"),

@@ -354,6 +354,13 @@ pub(super) static ALL: &[Reason] = &[
         "a driver that can do what spec.capabilities declares",
         CORRECT,
     ),
+    row(
+        "TemplatesTooLarge",
+        Other,
+        "a smaller template, or a larger provider",
+        CORRECT,
+    ),
+    row("FieldsWithoutEffect", Nobody, "nothing", NOTHING),
     row("Valid", Nobody, "nothing", NOTHING),
     row(
         "Expired",

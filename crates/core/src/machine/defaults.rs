@@ -12,6 +12,8 @@ use super::{Disk, Nic, Want};
 pub struct Defaults {
     /// The size in bytes of disks that have none.
     pub disk_size: Option<u64>,
+    /// The size in bytes of a boot disk that has none, where the machine's size says.
+    pub boot_size: Option<u64>,
     /// The network of a machine without interfaces.
     pub network: Option<String>,
     /// What was filled in, each with the provider's field that it is from, for people.
@@ -21,7 +23,7 @@ pub struct Defaults {
 impl Defaults {
     /// A disk as it is made.
     pub fn disk<'a>(&self, disk: &'a Disk) -> Cow<'a, Disk> {
-        match (disk.size, self.disk_size) {
+        match (disk.size, self.size_of(disk)) {
             (None, Some(size)) => Cow::Owned(Disk {
                 size: Some(size),
                 ..disk.clone()
@@ -29,20 +31,24 @@ impl Defaults {
             _ => Cow::Borrowed(disk),
         }
     }
+
+    fn size_of(&self, disk: &Disk) -> Option<u64> {
+        self.boot_size.filter(|_| disk.boot).or(self.disk_size)
+    }
 }
 
 impl Want {
     /// The machine as it is made: with what its provider gives to what it leaves open.
     pub fn at_birth(&self) -> Cow<'_, Want> {
-        let sized =
-            self.defaults.disk_size.is_none() || self.disks.iter().all(|d| d.size.is_some());
+        let mut disks = self.disks.iter();
+        let sized = disks.all(|d| d.size.is_some() || self.defaults.size_of(d).is_none());
         let placed = self.defaults.network.is_none() || !self.nics.is_empty();
         if sized && placed {
             return Cow::Borrowed(self);
         }
         let mut want = self.clone();
         for disk in &mut want.disks {
-            disk.size = disk.size.or(self.defaults.disk_size);
+            disk.size = disk.size.or(self.defaults.size_of(disk));
         }
         if !placed {
             want.nics.push(Nic {

@@ -23,6 +23,8 @@ pub struct Demand {
     pub image: Option<String>,
     /// The provider's networks that interfaces are on.
     pub networks: Vec<String>,
+    /// The storage classes that disks are to be of, in the order of the disks.
+    pub storage_classes: Vec<String>,
     /// Processors, where they are declared.
     pub cpus: Option<u64>,
     /// Memory in bytes, where it is declared.

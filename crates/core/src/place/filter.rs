@@ -25,6 +25,8 @@ pub enum Reason {
     Image,
     /// It does not have this network, by its place among the demanded.
     Network(usize),
+    /// It does not have this storage class, by its place among the demanded.
+    StorageClass(usize),
     /// It does not offer so many processors.
     Cpus {
         /// What the machine would take.
@@ -118,7 +120,12 @@ impl Offer {
         }
         let mut networks = demand.networks.iter();
         let foreign = networks.position(|network| lacks(&self.networks, Some(network)));
-        foreign.map(Reason::Network)
+        if let Some(foreign) = foreign {
+            return Some(Reason::Network(foreign));
+        }
+        let mut classes = demand.storage_classes.iter();
+        let foreign = classes.position(|class| lacks(&self.storage_classes, Some(class)));
+        foreign.map(Reason::StorageClass)
     }
 
     /// Why one machine may not take so much.

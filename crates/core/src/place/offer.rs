@@ -27,6 +27,8 @@ pub struct Offer {
     pub images: Names,
     /// The networks, by name and by id.
     pub networks: Names,
+    /// The storage classes, by name and by kind of medium.
+    pub storage_classes: Names,
     /// What a named size is.
     pub presets: Presets,
     /// What a machine that says nothing gets.
@@ -115,6 +117,7 @@ impl Offer {
             architectures,
             images,
             networks,
+            storage_classes,
             most,
             ..
         } = self;
@@ -126,6 +129,7 @@ impl Offer {
             architectures,
             images,
             networks,
+            storage_classes,
         ];
         lists.into_iter().any(|list| !list.is_empty()) || *most != Preset::default()
     }

@@ -66,6 +66,7 @@ impl Pool {
             &mut offer.architectures,
             &mut offer.images,
             &mut offer.networks,
+            &mut offer.storage_classes,
         ];
         for list in names {
             one_of(&mut self.names, list);

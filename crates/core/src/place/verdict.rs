@@ -103,6 +103,7 @@ impl Reason {
             Reason::InstanceType => "InstanceTypeNotOffered",
             Reason::Image => "ImageNotOffered",
             Reason::Network(_) => "NetworkNotOffered",
+            Reason::StorageClass(_) => "StorageClassNotOffered",
             Reason::Cpus { .. } | Reason::Memory { .. } | Reason::Storage { .. } => "TooLarge",
             Reason::Gpus(_) => "TooManyGPUs",
             Reason::Untried | Reason::NotReady(_) => "ProviderNotReady",
@@ -138,6 +139,10 @@ impl Reason {
             Reason::Network(index) => {
                 let network = demand.networks.get(*index).cloned();
                 format!("does not offer network {}", network.unwrap_or_default())
+            }
+            Reason::StorageClass(index) => {
+                let class = demand.storage_classes.get(*index).cloned();
+                format!("does not offer storage class {}", class.unwrap_or_default())
             }
             Reason::Cpus { wanted, most } => {
                 format!("offers {most} processors at most, not {wanted}")

@@ -13,6 +13,7 @@ mod capability;
 mod connect;
 mod courtesy;
 mod error;
+mod inventory;
 mod trust;
 mod window;
 
@@ -29,6 +30,7 @@ pub use capability::{Capabilities, Changes, Health, Lookup, When};
 pub use connect::{Connect, Credentials, ProviderSpec};
 pub use courtesy::{Courtesy, Rate};
 pub use error::{ProviderError, RetryPolicy};
+pub use inventory::{Counted, Inventory, Quota, StockImage};
 pub use trust::Trust;
 pub use window::{Lately, Window};
 
@@ -43,6 +45,9 @@ pub trait Provider: Send + Sync + 'static {
 
     /// Is it there, are the credentials good, what does it have.
     async fn probe(&self) -> ProviderResult<Health>;
+
+    /// What it has to offer by name; asked once in a while, and never waited for.
+    async fn inventory(&self) -> ProviderResult<Inventory>;
 
     /// Every machine that carries this key. None is proof of absence where
     /// [`Capabilities::lookup`] says so; more than one is a duplicate, which the engine reports

@@ -1,18 +1,14 @@
 //! One folder a kind: gather, act, report.
 
+mod changes;
 pub(crate) mod machine;
 pub(crate) mod platform;
 pub(crate) mod provider;
 pub(crate) mod vitistack;
 
-use std::{
-    fmt::Debug,
-    future::Future,
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
-};
+use std::{fmt::Debug, future::Future, sync::Arc};
 
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt, future};
 use kube::{
     Api, Resource,
     runtime::{
@@ -23,6 +19,9 @@ use kube::{
     },
 };
 use serde::de::DeserializeOwned;
+
+use self::changes::Changes;
+pub(crate) use self::changes::declared;
 
 use crate::{
     Readiness,
@@ -41,6 +40,8 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     pub(crate) view: Writer<K>,
     /// Objects to look at, besides those that changed.
     pub(crate) due: Due,
+    /// Stands for what is declared by an object.
+    pub(crate) declared: fn(&K) -> u64,
     /// Called for each change of the view.
     pub(crate) saw: fn(&Context, &watcher::Event<K>),
     /// Called when the view is complete.
@@ -51,8 +52,7 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     pub(crate) on_error: fn(Arc<K>, &PassError, Arc<Context>) -> Action,
 }
 
-/// Runs a controller until shutdown. A pass is due when what is declared changes, not when our
-/// own status write comes back.
+/// Runs a controller until shutdown.
 pub(crate) async fn run<K, Due, Reconcile, Pass>(
     context: Arc<Context>,
     parts: Parts<K, Due, Reconcile>,
@@ -66,12 +66,14 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
     let Parts {
         view,
         due,
+        declared,
         saw,
         listed,
         reconcile,
         on_error,
     } = parts;
-    let (reader, seen) = (view.as_reader(), context.clone());
+    let (reader, seen, ours) = (view.as_reader(), context.clone(), context.clone());
+    let mut news = Changes::default();
     let api: Api<K> = Api::all(context.client.clone());
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
@@ -89,8 +91,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
                 _ => {}
             }
         })
-        .applied_objects()
-        .predicate_filter(declared::<K>, Default::default());
+        .try_filter_map(move |event| future::ok(news.due(event, declared, &ours.written)));
     Controller::for_stream(changes, reader)
         .with_config(Config::default().concurrency(PASSES))
         .reconcile_on(due)
@@ -102,20 +103,4 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
             }
         })
         .await;
-}
-
-/// Everything about an object but its status and bookkeeping: a pass is due when this changes.
-fn declared<K: Resource>(object: &K) -> Option<u64> {
-    let meta = object.meta();
-    let mut hasher = DefaultHasher::new();
-    meta.uid.hash(&mut hasher);
-    meta.generation.hash(&mut hasher);
-    meta.labels.hash(&mut hasher);
-    meta.annotations.hash(&mut hasher);
-    meta.finalizers.hash(&mut hasher);
-    meta.deletion_timestamp
-        .as_ref()
-        .map(|time| time.0.as_second())
-        .hash(&mut hasher);
-    Some(hasher.finish())
 }

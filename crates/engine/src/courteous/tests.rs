@@ -62,6 +62,9 @@ impl Provider for Platform {
     async fn probe(&self) -> ProviderResult<Health> {
         self.answer(Health::default()).await
     }
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        self.answer(Inventory::default()).await
+    }
     async fn find(&self, _: &MachineKey) -> ProviderResult<Vec<Facts>> {
         self.answer(Vec::new()).await
     }

@@ -53,6 +53,9 @@ impl Provider for Slow {
     async fn probe(&self) -> ProviderResult<Health> {
         Ok(Health::default())
     }
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        Ok(Inventory::default())
+    }
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {
         let mut found = self.look(&self.finds).await?;
         found.retain(|facts| facts.key == *key);

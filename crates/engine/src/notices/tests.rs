@@ -9,7 +9,7 @@ fn provider() -> ProviderName {
     ("default".into(), "local".into())
 }
 
-fn names(changed: &[ObjectRef<Machine>]) -> Vec<&str> {
+fn names(changed: &[ObjectRef<Packed>]) -> Vec<&str> {
     let mut names: Vec<&str> = changed.iter().map(|of| of.name.as_str()).collect();
     names.sort_unstable();
     names
@@ -89,7 +89,7 @@ fn an_object_that_stays_otherwise_than_it_was_left_needs_a_pass() {
     notices.meet(&at("7"));
     notices.put(&at("7"), &provider(), &[], false);
     let found = |version: &str| {
-        let view = Arc::new(at(version));
+        let view = Arc::new(Packed::new(at(version)).unwrap());
         !notices
             .overwritten(&provider(), |_| Some(view.clone()))
             .is_empty()

@@ -19,7 +19,7 @@ use tokio::{
 use crate::world::{LIMIT, World};
 
 /// A server that says this to everybody, or nothing at all.
-async fn server(answer: Option<String>) -> String {
+pub(crate) async fn server(answer: Option<String>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
@@ -38,7 +38,7 @@ async fn server(answer: Option<String>) -> String {
     format!("http://{address}")
 }
 
-fn http(status: &str, headers: &str, body: &str) -> Option<String> {
+pub(crate) fn http(status: &str, headers: &str, body: &str) -> Option<String> {
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}connection: close\r\n");
     Some(format!("{head}content-length: {length}\r\n\r\n{body}"))
@@ -151,10 +151,20 @@ async fn an_endpoint_that_is_wrong_is_told_in_the_providers_condition() {
     for (name, endpoint, _, _) in &cases {
         declare(&world, name, aws(endpoint)).await;
     }
-    for (name, _, reason, words) in &cases {
+    for (name, endpoint, reason, words) in &cases {
         let provider = until(&world, name, reason, words).await;
         let status = provider.status.expect("a status");
         assert_eq!(status.ready, Some(false), "{name}");
+        let ready = conditions::find(&status.conditions, "Ready").expect("it");
+        assert!(
+            ready.message.contains(endpoint),
+            "{name}: {}",
+            ready.message
+        );
+        if *reason != "EndpointUntrusted" {
+            let field = "spec.config.endpoint";
+            assert!(ready.message.contains(field), "{name}: {}", ready.message);
+        }
         let shown = format!("{status:?}");
         assert!(!shown.contains("not-to-be-seen"), "{shown}");
     }
@@ -184,7 +194,8 @@ async fn an_oauth2_client_gets_its_token_where_its_provider_says() {
     // The platform's word counts, not the endpoint's.
     world.cloud.require(Some("another".into()));
     declare(&world, "refused", spec(&url)).await;
-    until(&world, "refused", "CredentialsRefused", "").await;
+    let words = "write the right one into the Secret that the provider refers to";
+    until(&world, "refused", "CredentialsRefused", words).await;
     world.cloud.require(None);
     let refusing = server(http("401 No", "", r#"{"error": "invalid_client"}"#)).await;
     declare(&world, "unknown", spec(&refusing)).await;

@@ -159,7 +159,11 @@ async fn a_namespace_is_counted_and_a_quota_below_use_takes_nothing_away() {
     )
     .await;
     let exceeded = |stack: &Vitistack| is(stack, "QuotaAvailable", "False", "QuotaExceeded");
-    until(&world, "prod", exceeded).await;
+    let stack = until(&world, "prod", exceeded).await;
+    let told = stack.status.expect("a status").conditions;
+    let told = conditions::find(&told, "QuotaAvailable").expect("it");
+    let words = "There are more than the quota allows: 2 of 1 machines. Nothing is removed, and no more are admitted.";
+    assert_eq!(told.message, words);
     let machines = world.machines().list(&ListParams::default()).await;
     assert_eq!(machines.expect("machines").items.len(), 2);
     assert_eq!(world.cloud.count(), 2);
@@ -186,11 +190,8 @@ async fn of_two_that_claim_one_namespace_the_older_has_it() {
     let status = younger.status.expect("a status");
     assert_eq!(status.phase, Some(StackPhase::Failed));
     let ready = conditions::find(&status.conditions, "Ready").expect("it");
-    assert!(
-        ready.message.contains("Vitistack older"),
-        "{}",
-        ready.message
-    );
+    let words = "Vitistack older has this namespace already; delete one of them. Until then quotas and settings here do not count";
+    assert!(ready.message.starts_with(words), "{}", ready.message);
     until(&world, "older", |stack| {
         is(stack, "Ready", "True", "Active")
     })

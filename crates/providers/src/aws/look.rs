@@ -218,7 +218,7 @@ impl Aws {
     }
 
     /// All pages of an answer.
-    async fn pages(&self, query: Query) -> Result<Vec<Element>, AwsError> {
+    pub(super) async fn pages(&self, query: Query) -> Result<Vec<Element>, AwsError> {
         let action = query.action();
         let mut pages = Vec::new();
         let mut cursor: Option<String> = None;

@@ -11,6 +11,7 @@ mod change;
 mod config;
 mod create;
 mod facts;
+mod inventory;
 mod launch;
 mod look;
 mod model;
@@ -29,7 +30,9 @@ use std::{
 use async_trait::async_trait;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Changes, Health, Lookup, Provider, ProviderResult, When},
+    provider::{
+        Capabilities, Change, Changes, Health, Inventory, Lookup, Provider, ProviderResult, When,
+    },
 };
 
 pub use config::AwsConfig;
@@ -105,6 +108,10 @@ impl Provider for Aws {
             ]),
             ..Health::default()
         })
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        self.stock().await.map_err(AwsError::plainly)
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

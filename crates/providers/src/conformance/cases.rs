@@ -1,6 +1,6 @@
 //! Cases about existence: one machine for one key, whoever asks and however often.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use futures::{StreamExt, future::join_all};
 use machinist_core::{
@@ -28,6 +28,31 @@ pub(super) async fn an_unknown_key_finds_nothing(fixture: &dyn Fixture) -> Outco
             "deleting what never was gave {other:?}, not NotFound"
         )),
     }
+}
+
+pub(super) async fn what_is_offered_is_told_by_name(fixture: &dyn Fixture) -> Outcome {
+    let provider = fixture.connect().await;
+    let stock = provider.inventory().await.map_err(told("inventory"))?;
+    let again = provider.inventory().await.map_err(told("inventory"))?;
+    ensure!(
+        (&stock.images, &stock.sizes) == (&again.images, &again.sizes),
+        "told {stock:?}, and then {again:?}"
+    );
+    let ids = stock.images.iter().map(|image| image.id.as_str());
+    for names in [
+        ids.collect::<Vec<&str>>(),
+        stock.sizes.iter().map(String::as_str).collect(),
+        stock.zones.iter().map(String::as_str).collect(),
+        stock.storage.iter().map(String::as_str).collect(),
+    ] {
+        let known: BTreeSet<&str> = names.iter().copied().collect();
+        ensure!(!known.contains(""), "something has no name in {names:?}");
+        ensure!(
+            known.len() == names.len(),
+            "something is twice in {names:?}"
+        );
+    }
+    Ok(())
 }
 
 pub(super) async fn a_created_machine_is_found(fixture: &dyn Fixture) -> Outcome {

@@ -72,6 +72,7 @@ pub fn all() -> Vec<Case> {
     }
     vec![
         case!(cases::an_unknown_key_finds_nothing),
+        case!(cases::what_is_offered_is_told_by_name),
         case!(cases::a_created_machine_is_found),
         case!(cases::facts_are_complete),
         case!(cases::creating_twice_makes_one),

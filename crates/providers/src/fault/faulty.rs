@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderResult},
+    provider::{Capabilities, Change, Console, Health, Inventory, Provider, ProviderResult},
 };
 
 use super::{Admitted, Script, Verb};
@@ -39,6 +39,11 @@ impl Provider for Faulty {
     async fn probe(&self) -> ProviderResult<Health> {
         let call = self.begin(Verb::Probe, None).await?;
         call.end(self.inner.probe().await?).await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        let call = self.begin(Verb::Inventory, None).await?;
+        call.end(self.inner.inventory().await?).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

@@ -21,6 +21,8 @@ pub type Chaos = Box<dyn FnMut(u64, Verb) -> Option<Fault> + Send>;
 pub enum Verb {
     /// `probe`
     Probe,
+    /// `inventory`
+    Inventory,
     /// `find`
     Find,
     /// `get`

@@ -21,6 +21,7 @@ mod error;
 mod facts;
 mod firmware;
 mod host;
+mod inventory;
 mod layout;
 mod network;
 mod plug;
@@ -42,7 +43,7 @@ use futures::{StreamExt, stream::BoxStream};
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
     provider::{
-        Capabilities, Change, Changes, Console, Health, Lookup, Provider, ProviderError,
+        Capabilities, Change, Changes, Console, Health, Inventory, Lookup, Provider, ProviderError,
         ProviderResult, When,
     },
 };
@@ -128,6 +129,10 @@ impl Provider for Qemu {
 
     async fn probe(&self) -> ProviderResult<Health> {
         self.host.probe().await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        Ok(self.host.inventory())
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey},
-    provider::{Health, ProviderError, ProviderResult},
+    provider::{Counted, Health, Inventory, ProviderError, ProviderResult, Quota, StockImage},
 };
 use tokio::{
     sync::{Semaphore, broadcast},
@@ -198,7 +198,29 @@ impl SimCloud {
         Health {
             endpoint: format!("sim://{}", self.options.node),
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            cpus: self.options.cpus,
+            memory: self.options.memory,
+            storage: self.options.storage,
             ..Health::default()
+        }
+    }
+
+    pub(super) fn inventory(&self) -> Inventory {
+        let state = self.state();
+        let image = |name: &String| StockImage {
+            id: name.clone(),
+            name: name.clone(),
+            ..StockImage::default()
+        };
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        Inventory {
+            images: state.images.iter().flatten().map(image).collect(),
+            quotas: Vec::from_iter(self.options.capacity.map(|capacity| Quota {
+                resource: Counted::Machines,
+                limit: count(capacity),
+                used: Some(count(state.machines.values().count())),
+            })),
+            ..Inventory::default()
         }
     }
 

@@ -162,7 +162,7 @@ fn facts(
         .map(|(place, declared)| nic(&declared.name, number, place))
         .collect();
     if nics.is_empty() {
-        nics.push(nic("default", number, 0));
+        nics = vec![nic("default", number, 0)];
     }
     Facts {
         id: MachineId::new(id),

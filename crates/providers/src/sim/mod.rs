@@ -17,7 +17,9 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Provider, ProviderError, ProviderResult},
+    provider::{
+        Capabilities, Change, Console, Health, Inventory, Provider, ProviderError, ProviderResult,
+    },
 };
 use tokio_stream::wrappers::BroadcastStream;
 
@@ -128,6 +130,11 @@ impl Provider for Sim {
             ..self.cloud.health()
         };
         call.end(health).await
+    }
+
+    async fn inventory(&self) -> ProviderResult<Inventory> {
+        let call = self.begin(Verb::Inventory, None).await?;
+        call.end(self.cloud.inventory()).await
     }
 
     async fn find(&self, key: &MachineKey) -> ProviderResult<Vec<Facts>> {

@@ -24,6 +24,12 @@ pub struct SimOptions {
     pub images: Option<BTreeSet<String>>,
     /// The most processors that one machine can have.
     pub most_cpus: Option<u32>,
+    /// The processors that it says to have.
+    pub cpus: Option<u64>,
+    /// The memory that it says to have, in bytes.
+    pub memory: Option<u64>,
+    /// The disk space that it says to have, in bytes.
+    pub storage: Option<u64>,
     /// How many machines it has room for.
     pub capacity: Option<usize>,
     /// What the host is called in facts.
@@ -47,6 +53,9 @@ impl Default for SimOptions {
             idempotent: true,
             images: None,
             most_cpus: None,
+            cpus: None,
+            memory: None,
+            storage: None,
             capacity: None,
             node: "sim".to_owned(),
             lookup: Lookup::Consistent,

@@ -6,10 +6,14 @@ mod installation;
 mod labels;
 mod platform;
 mod ranges;
+mod tags;
+mod without_effect;
 
 use serde_json::Value;
 
 use super::Fault;
+
+pub use without_effect::{declared_without_effect, without_effect};
 
 /// The kinds that have rules here, beside the Machine of `vitistack.io`: group and plural.
 pub const JUDGED: &[(&str, &[&str])] = &[
@@ -43,7 +47,11 @@ pub fn faults(object: &Value) -> Vec<Fault> {
     let spec = &object["spec"];
     match kind(object) {
         ("vitistack.io", "Machine") => cloud_config::faults(spec),
-        ("vitistack.io", "MachineProvider") => platform::faults(spec),
+        ("vitistack.io", "MachineProvider") => {
+            let mut found = platform::faults(spec);
+            found.extend(tags::faults(spec));
+            found
+        }
         ("vitistack.io", "Vitistack") => installation::faults(spec),
         ("vitistack.io", "NetworkConfiguration") => ranges::network(spec),
         ("vitistack.io", "NetworkNamespace") => ranges::namespace(spec),
@@ -56,7 +64,11 @@ pub fn faults(object: &Value) -> Vec<Fault> {
 /// What the writer of an object should know, although it is accepted.
 pub fn warnings(object: &Value) -> Vec<String> {
     match kind(object) {
-        ("vitistack.io", kind) => clear_text::warnings(kind, &object["spec"]),
+        ("vitistack.io", kind) => {
+            let mut found = clear_text::warnings(kind, &object["spec"]);
+            found.extend(without_effect::warnings(kind, &object["spec"]));
+            found
+        }
         _ => Vec::new(),
     }
 }

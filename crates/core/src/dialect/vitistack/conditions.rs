@@ -2,8 +2,37 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition as ApiCondition, Time};
+use machinist_api::{
+    admission::declared_without_effect,
+    conditions as types,
+    vitistack::{machine_provider::MachineProviderSpec, stack::VitistackSpec},
+};
+use serde::Serialize;
 
-use crate::machine::Condition;
+use crate::machine::{Condition, Truth};
+
+/// Tells which declared fields nothing acts on yet; nothing where there are none.
+pub(super) fn provider_fields(spec: &MachineProviderSpec) -> Option<Condition> {
+    without_effect("MachineProvider", spec)
+}
+
+/// The same of a Vitistack.
+pub(super) fn stack_fields(spec: &VitistackSpec) -> Option<Condition> {
+    without_effect("Vitistack", spec)
+}
+
+fn without_effect(kind: &str, spec: &impl Serialize) -> Option<Condition> {
+    let spec = serde_json::to_value(spec).ok()?;
+    let found = declared_without_effect(kind, &spec);
+    (!found.is_empty()).then(|| {
+        Condition::new(
+            types::SPEC_IN_EFFECT,
+            Truth::False,
+            "FieldsWithoutEffect",
+            format!("Nothing acts on these fields yet: {}.", found.join(", ")),
+        )
+    })
+}
 
 /// Puts conditions on the wire. A condition keeps the time of its last change while its
 /// status stays the same.

@@ -4,10 +4,13 @@
 //! They fill the domain model, not the object: a field that nobody declared stays nobody's, so that
 //! whoever applies the machine again has no conflict. A condition of the machine tells each of them.
 
+use std::collections::BTreeMap;
+
 use machinist_api::{
-    quantity::parse_bytes,
+    quantity::{Quantity, parse_bytes},
     vitistack::{
         Vitistack,
+        machine::MachineSpec,
         machine_provider::{MachineProvider, ProviderType},
     },
 };
@@ -18,12 +21,13 @@ use crate::machine::{Condition, Defaults, Disk, Nic, Truth, Want};
 /// The type of the condition.
 const APPLIED: &str = "DefaultsApplied";
 
-/// Fills in disks and interfaces; `told` holds what the size was filled in from.
+/// Fills in disks and interfaces; `told` holds what was filled in before, and `boot_size` what the
+/// template of the machine's size gives to its boot disk, with the template's name.
 pub(super) fn fill(
     provider: &MachineProvider,
     disks: &mut [Disk],
     nics: &mut [Nic],
-    mut told: Vec<String>,
+    (boot_size, mut told): (Option<(u64, String)>, Vec<String>),
 ) -> Defaults {
     let (class, network) = (storage_class(provider), network(provider));
     let size = provider
@@ -32,7 +36,15 @@ pub(super) fn fill(
         .as_ref()
         .and_then(|storage| storage.default_disk_size.as_deref());
     let disk_size = size.and_then(|size| parse_bytes(size).ok());
-    if let (Some(size), true) = (size, disks.iter().any(|disk| disk.size.is_none())) {
+    let boot_size = boot_size.filter(|_| disks.iter().any(|d| d.boot && d.size.is_none()));
+    if let Some((size, template)) = &boot_size {
+        told.push(format!(
+            "size {} of the boot disk when it is made (spec.templates {template})",
+            Quantity::from_bytes(*size)
+        ));
+    }
+    let open = |disk: &Disk| disk.size.is_none() && !(disk.boot && boot_size.is_some());
+    if let (Some(size), true) = (size, disks.iter().any(open)) {
         told.push(format!(
             "size {size} of disks that are made (spec.storageConfig.defaultDiskSize)"
         ));
@@ -54,9 +66,26 @@ pub(super) fn fill(
     }
     Defaults {
         disk_size,
+        boot_size: boot_size.map(|(size, _)| size),
         network: network.map(|(network, _)| network),
         told,
     }
+}
+
+/// Puts the provider's tags beside the machine's own, which count where both have a name; what was
+/// filled in is told.
+pub(super) fn tags(
+    provider: &MachineProvider,
+    tags: &mut BTreeMap<String, String>,
+) -> Option<String> {
+    let mut filled = Vec::new();
+    for (name, value) in &provider.spec.default_tags {
+        if !tags.contains_key(name) {
+            tags.insert(name.clone(), value.clone());
+            filled.push(format!("{name}={value}"));
+        }
+    }
+    (!filled.is_empty()).then(|| format!("tags {} (spec.defaultTags)", filled.join(" ")))
 }
 
 /// Fills in what neither the machine nor its provider says, from the settings of the Vitistack that
@@ -103,14 +132,47 @@ fn storage_class(provider: &MachineProvider) -> Option<(String, &'static str)> {
 
 /// The network that interfaces are on. A VPC of EC2 is none: interfaces are on its subnets.
 fn network(provider: &MachineProvider) -> Option<(String, &'static str)> {
-    let config = provider.spec.network_config.as_ref()?;
-    if let Some(subnet) = &config.default_subnet_id {
+    let config = provider.spec.network_config.as_ref();
+    let shipped = provider.spec.network.as_ref();
+    if let Some(subnet) = config.and_then(|config| config.default_subnet_id.as_ref()) {
         return Some((subnet.clone(), "spec.networkConfig.defaultSubnetId"));
     }
-    let network = config.default_network_id.clone()?;
+    let network = config.and_then(|config| config.default_network_id.clone());
+    let network = network.map(|network| (network, "spec.networkConfig.defaultNetworkId"));
+    let vpc = shipped.and_then(|shipped| shipped.default_vpc.clone());
+    let vpc = vpc.map(|vpc| (vpc, "spec.network.defaultVPC"));
     let on_ec2 = platform(provider) == ProviderType::Aws.as_str();
-    (!on_ec2 || network.starts_with("subnet-"))
-        .then_some((network, "spec.networkConfig.defaultNetworkId"))
+    let fits = |(network, _): &(String, _)| !on_ec2 || network.starts_with("subnet-");
+    network.or(vpc).filter(fits)
+}
+
+/// Whether disks that do not say are encrypted.
+pub(super) fn encrypts(provider: &MachineProvider) -> bool {
+    let storage = provider.spec.storage.as_ref();
+    storage
+        .and_then(|storage| storage.default_encryption)
+        .unwrap_or_default()
+}
+
+/// Tells that disks are encrypted because the provider says so.
+pub(super) fn encryption(machine: &MachineSpec, encrypted: bool) -> Option<String> {
+    let all_say = !machine.disks.is_empty() && machine.disks.iter().all(|d| d.encrypted.is_some());
+    (encrypted && !all_say).then(|| "encrypted disks (spec.storage.defaultEncryption)".to_owned())
+}
+
+/// Gives the provider's security groups to a machine that names none at all.
+pub(super) fn security_groups(
+    provider: &MachineProvider,
+    groups: &mut Vec<String>,
+    nics: &[Nic],
+) -> Option<String> {
+    let usual = &provider.spec.network.as_ref()?.default_security_groups;
+    let named = !groups.is_empty() || nics.iter().any(|nic| !nic.security_groups.is_empty());
+    (!named && !usual.is_empty()).then(|| {
+        groups.clone_from(usual);
+        let usual = usual.join(" ");
+        format!("security groups {usual} (spec.network.defaultSecurityGroups)")
+    })
 }
 
 /// What was filled in, where anything was.

@@ -5,7 +5,7 @@ use machinist_api::{
     vitistack::machine::{Machine, MachineSpec, PowerState},
 };
 
-use super::{offer::architecture, provider::ProviderQuery};
+use super::{disks, offer::architecture, provider::ProviderQuery};
 use crate::place::{Demand, Take};
 
 /// The label that asks for a region where the spec does not.
@@ -49,6 +49,7 @@ pub fn demand(machine: &Machine, query: &ProviderQuery) -> Demand {
             .map(|name| architecture(name.as_str())),
         image: image(spec),
         networks: networks(spec),
+        storage_classes: storage_classes(spec),
         cpus: Some(size.cpus).filter(|cpus| *cpus > 0),
         memory: Some(size.memory).filter(|memory| *memory > 0),
         storage: size.storage,
@@ -134,6 +135,14 @@ fn image(spec: &MachineSpec) -> Option<String> {
     let named = named.or(system.and_then(|system| system.image.as_ref()?.url.as_ref()))?;
     let is_source = named.contains("://") || named.starts_with('/');
     (!is_source).then(|| named.clone())
+}
+
+/// The storage classes that disks ask for. A size that is no quantity is told elsewhere.
+fn storage_classes(spec: &MachineSpec) -> Vec<String> {
+    let disks = disks::lower(spec, false).unwrap_or_default();
+    let mut classes: Vec<String> = disks.into_iter().filter_map(|disk| disk.class).collect();
+    classes.dedup();
+    classes
 }
 
 /// The provider's networks that interfaces are on. A NetworkConfiguration is none of them.

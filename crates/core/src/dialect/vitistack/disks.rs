@@ -7,33 +7,34 @@ use crate::machine::Disk;
 
 const GIB: u64 = 1 << 30;
 
-/// The disks, boot disk first. A declaration without disks has one of the image's size.
-pub(super) fn lower(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
+/// The disks, boot disk first. A declaration without disks has one of the image's size. `encrypted`
+/// is what holds for disks that do not say.
+pub(super) fn lower(machine: &MachineSpec, encrypted: bool) -> Result<Vec<Disk>, LowerError> {
     let mut disks = match machine.storage.as_ref() {
-        Some(_) => from_storage(machine)?,
-        None => from_disks(machine)?,
+        Some(_) => from_storage(machine, encrypted)?,
+        None => from_disks(machine, encrypted)?,
     };
     if disks.is_empty() {
-        disks.push(boot_disk("root", None));
+        disks.push(boot_disk("root", None, encrypted));
     }
     // Stable: only the boot disk moves.
     disks.sort_by_key(|disk| !disk.boot);
     Ok(disks)
 }
 
-fn boot_disk(name: &str, size: Option<u64>) -> Disk {
+fn boot_disk(name: &str, size: Option<u64>, encrypted: bool) -> Disk {
     Disk {
         name: name.into(),
         size,
         class: None,
         boot: true,
-        encrypted: false,
+        encrypted,
         iops: None,
         throughput: None,
     }
 }
 
-fn from_disks(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
+fn from_disks(machine: &MachineSpec, encrypted: bool) -> Result<Vec<Disk>, LowerError> {
     let number = |value: Option<i32>| value.and_then(|value| u32::try_from(value).ok());
     let mut disks: Vec<Disk> = machine
         .disks
@@ -44,7 +45,7 @@ fn from_disks(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
             size: number(disk.size_gb).map(|size| u64::from(size) * GIB),
             class: disk.type_.clone(),
             boot: disk.boot.unwrap_or(false),
-            encrypted: disk.encrypted.unwrap_or(false),
+            encrypted: disk.encrypted.unwrap_or(encrypted),
             iops: number(disk.iops),
             throughput: number(disk.throughput),
         })
@@ -70,7 +71,7 @@ fn from_disks(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
     Ok(disks)
 }
 
-fn from_storage(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
+fn from_storage(machine: &MachineSpec, encrypted: bool) -> Result<Vec<Disk>, LowerError> {
     let Some(storage) = machine.storage.as_ref() else {
         return Ok(Vec::new());
     };
@@ -85,6 +86,7 @@ fn from_storage(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
             "spec.storage.rootVolume.size".into(),
             root.and_then(|root| root.size.as_deref()),
         )?,
+        encrypted,
     );
     disk.class = root.and_then(|root| {
         root.storage_class
@@ -97,7 +99,11 @@ fn from_storage(machine: &MachineSpec) -> Result<Vec<Disk>, LowerError> {
         disks.push(Disk {
             boot: false,
             class: volume.storage_class.clone(),
-            ..boot_disk(&volume.name, size(field, volume.size.as_deref())?)
+            ..boot_disk(
+                &volume.name,
+                size(field, volume.size.as_deref())?,
+                encrypted,
+            )
         });
     }
     Ok(disks)

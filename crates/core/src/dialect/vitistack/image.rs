@@ -2,7 +2,7 @@
 
 use machinist_api::vitistack::{
     machine::MachineSpec,
-    machine_provider::{MachineImage, MachineProviderSpec},
+    machine_provider::{Capabilities, MachineImage, MachineProviderSpec},
 };
 
 use super::LowerError;
@@ -15,31 +15,29 @@ pub(super) fn lower(
     machine: &MachineSpec,
     provider: &MachineProviderSpec,
 ) -> Result<Option<Image>, LowerError> {
-    let images = provider
-        .capabilities
-        .as_ref()
-        .map(|capabilities| capabilities.available_images.as_slice())
-        .unwrap_or_default();
+    let nothing = Capabilities::default();
+    let offered = provider.capabilities.as_ref().unwrap_or(&nothing);
     if let Some(os) = machine.os.as_ref() {
         let named = os.image_id.as_deref().or(os.image_family.as_deref());
         let named = named.or(os.iso_uri.as_deref());
         let described = (os.distribution.as_deref(), os.version.as_deref());
-        return resolve("spec.os.imageID", named, described, images).map(Some);
+        return resolve("spec.os.imageID", named, described, offered).map(Some);
     }
     let Some(os) = machine.operating_system.as_ref() else {
         return Ok(None);
     };
     let named = os.image.as_ref().and_then(|image| image.url.as_deref());
     let described = (os.distribution.as_deref(), os.version.as_deref());
-    resolve("spec.operatingSystem.image.url", named, described, images).map(Some)
+    resolve("spec.operatingSystem.image.url", named, described, offered).map(Some)
 }
 
 fn resolve(
     field: &str,
     named: Option<&str>,
     (distribution, version): (Option<&str>, Option<&str>),
-    images: &[MachineImage],
+    offered: &Capabilities,
 ) -> Result<Image, LowerError> {
+    let images = offered.available_images.as_slice();
     if let Some(named) = named {
         let by_name = images.iter().find(|image| image.name == named);
         return Ok(pinned(
@@ -59,16 +57,35 @@ fn resolve(
     };
     match images.iter().find(fits) {
         Some(image) => Ok(pinned(image.id.as_deref().unwrap_or(&image.name))),
-        None => Err(LowerError::missing(
-            field,
-            format!(
-                "no image of the provider is {} {}; name one here, or add it to the provider's spec.capabilities.availableImages ({})",
-                distribution.unwrap_or("of that distribution"),
-                version.unwrap_or("in any version"),
-                known(images)
-            ),
-        )),
+        None => {
+            let usual = usual(offered, distribution, version);
+            usual.map(pinned).ok_or_else(|| {
+                LowerError::missing(
+                    field,
+                    format!(
+                        "no image of the provider is {} {}; name one here, or add it to the provider's spec.capabilities.availableImages ({})",
+                        distribution.unwrap_or("of that distribution"),
+                        version.unwrap_or("in any version"),
+                        known(images)
+                    ),
+                )
+            })
+        }
     }
+}
+
+/// The image that the provider takes for a system that is described and not named.
+fn usual<'a>(
+    offered: &'a Capabilities,
+    distribution: Option<&str>,
+    version: Option<&str>,
+) -> Option<&'a str> {
+    let mut systems = offered.operating_systems.iter();
+    let fits = systems.find(|system| {
+        let has_version = |wants: &str| system.versions.iter().any(|has| has == wants);
+        Some(system.distribution.as_str()) == distribution && version.is_none_or(has_version)
+    });
+    fits.and_then(|system| system.default_image_id.as_deref())
 }
 
 fn known(images: &[MachineImage]) -> String {

@@ -25,13 +25,23 @@ use crate::machine::{Architecture, Firmware, InitData, Power, SeedFormat, Want};
 pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, LowerError> {
     let spec = &machine.spec;
     let name = machine.metadata.name.clone().unwrap_or_default();
-    let (size, told) = size::lower(spec, &provider.spec)?;
-    let (mut disks, mut nics) = (disks::lower(spec)?, network::lower(spec)?);
-    let defaults = defaults::fill(provider, &mut disks, &mut nics, told);
+    let (size, mut told) = size::lower(spec, &provider.spec)?;
+    let encrypted = defaults::encrypts(provider);
+    let (mut disks, mut nics) = (disks::lower(spec, encrypted)?, network::lower(spec)?);
+    let (mut tags, mut security_groups) = (spec.tags.clone(), spec.security_groups.clone());
+    told.extend(defaults::tags(provider, &mut tags));
+    told.extend(defaults::security_groups(
+        provider,
+        &mut security_groups,
+        &nics,
+    ));
+    told.extend(defaults::encryption(spec, encrypted));
+    let boot_size = size.storage;
+    let defaults = defaults::fill(provider, &mut disks, &mut nics, (boot_size, told));
     let config = spec.provider_config.as_ref();
     Ok(Want {
         namespace: machine.metadata.namespace.clone().unwrap_or_default(),
-        instance_type: spec.instance_type.clone().or(spec.machine_class.clone()),
+        instance_type: size::named(spec, &provider.spec).map(str::to_owned),
         zone: config.and_then(|config| config.zone.clone()),
         cpu: size.cpu,
         memory: size.memory,
@@ -51,8 +61,8 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
             .termination_grace_period_seconds
             .and_then(|seconds| u64::try_from(seconds).ok())
             .map(Duration::from_secs),
-        tags: spec.tags.clone(),
-        security_groups: spec.security_groups.clone(),
+        tags,
+        security_groups,
         settings: config
             .map(|config| config.config.clone())
             .unwrap_or_default(),

@@ -14,7 +14,9 @@ mod provider;
 mod raise;
 mod raise_platform;
 mod raise_provider;
+mod raise_resources;
 mod raise_stack;
+mod raise_stock;
 mod refusal;
 mod size;
 mod stack;
@@ -26,12 +28,13 @@ pub use demand::{demand, take};
 pub use error::LowerError;
 pub use lower::lower;
 pub use offer::offer;
-pub use provider::{ProviderQuery, ProviderRefError, lower_provider, provider_query};
+pub use provider::{ProviderQuery, ProviderRefError, located, lower_provider, provider_query};
 pub use raise::{Times, raise};
 pub use raise_platform::{
     FoundSecret, PlatformOutlook, raise_kubevirt, raise_proxmox, uses_config,
 };
 pub use raise_provider::{ProviderOutlook, raise_provider};
+pub use raise_resources::Used;
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
 pub use refusal::refusal;
 pub use stack::{counted, governing, inline_providers, limits};

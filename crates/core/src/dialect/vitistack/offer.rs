@@ -27,8 +27,6 @@ pub fn offer(provider: &MachineProvider, standing: Standing, health: Option<&Hea
     let options = compute.and_then(|compute| compute.cpu_options.as_ref());
     let architectures = options.map(|options| &options.supported_architectures);
     let images = capabilities.available_images.iter();
-    let capacity = spec.capacity.as_ref();
-    let held_back = capacity.and_then(|capacity| capacity.reserved_resources.as_ref());
     let zones = spec.availability_zones.iter().chain(&spec.zones);
     Offer {
         namespace: provider.metadata.namespace.clone().unwrap_or_default(),
@@ -57,6 +55,7 @@ pub fn offer(provider: &MachineProvider, standing: Standing, health: Option<&Hea
             .flat_map(|image| std::iter::once(image.name.clone()).chain(image.id.clone()))
             .collect(),
         networks: networks(spec).into(),
+        storage_classes: storage_classes(spec).into(),
         presets: spec
             .templates
             .iter()
@@ -72,14 +71,9 @@ pub fn offer(provider: &MachineProvider, standing: Standing, health: Option<&Hea
         },
         most: most(spec),
         gpus: gpus(spec),
-        max_machines: capacity
-            .and_then(|capacity| capacity.max_machines)
-            .or(capabilities.max_machines)
-            .and_then(|most| u64::try_from(most).ok()),
-        room: room(health, amounts(held_back)),
-        overcommit: compute
-            .and_then(|compute| compute.memory_options.as_ref()?.memory_overcommit)
-            .unwrap_or_default(),
+        max_machines: max_machines(spec),
+        room: room(provider, health),
+        overcommit: overcommits(spec),
         priority: 0,
         standing: match provider.metadata.deletion_timestamp {
             Some(_) => Standing::Leaving,
@@ -124,7 +118,51 @@ fn networks(spec: &MachineProviderSpec) -> BTreeSet<String> {
     found
 }
 
-fn most(spec: &MachineProviderSpec) -> Preset {
+/// The storage classes that are offered, by name and by kind of medium; those that disks get which name
+/// none are among them where any is listed.
+fn storage_classes(spec: &MachineProviderSpec) -> BTreeSet<String> {
+    let config = spec.storage_config.as_ref();
+    let shipped = spec.storage.as_ref();
+    let mut found = BTreeSet::new();
+    for class in config.iter().flat_map(|all| &all.available_storage_types) {
+        found.insert(class.name.clone());
+        found.extend(class.type_.map(|type_| type_.as_str().to_owned()));
+    }
+    let classes = shipped.iter().flat_map(|all| &all.storage_classes);
+    found.extend(classes.map(|class| class.name.clone()));
+    let capabilities = spec.capabilities.iter();
+    for class in capabilities.flat_map(|all| &all.storage_types) {
+        found.insert(class.name.clone());
+        found.extend(class.class.as_ref().map(|class| class.to_lowercase()));
+    }
+    if !found.is_empty() {
+        found.extend(config.and_then(|config| config.default_storage_class.clone()));
+        found.extend(shipped.and_then(|shipped| shipped.default_type.clone()));
+    }
+    found
+}
+
+/// Whether machines may be promised more memory than there is.
+pub(super) fn overcommits(spec: &MachineProviderSpec) -> bool {
+    let compute = spec.compute_config.as_ref();
+    let options = compute.and_then(|compute| compute.memory_options.as_ref());
+    options
+        .and_then(|options| options.memory_overcommit)
+        .unwrap_or_default()
+}
+
+/// The most machines that the provider may have, as it declares.
+pub(super) fn max_machines(spec: &MachineProviderSpec) -> Option<u64> {
+    let capacity = spec.capacity.as_ref();
+    let capabilities = spec.capabilities.as_ref();
+    capacity
+        .and_then(|capacity| capacity.max_machines)
+        .or(capabilities.and_then(|capabilities| capabilities.max_machines))
+        .and_then(|most| u64::try_from(most).ok())
+}
+
+/// The most that one machine may have, as the provider declares.
+pub(super) fn most(spec: &MachineProviderSpec) -> Preset {
     let compute = spec.compute_config.as_ref();
     let options = spec.compute.as_ref();
     let whole = |value: Option<i32>| value.and_then(|value| u64::try_from(value).ok());
@@ -161,7 +199,11 @@ fn gpus(spec: &MachineProviderSpec) -> u64 {
     }
 }
 
-fn room(health: Option<&Health>, held_back: Preset) -> Room {
+/// What machines may have in all: what there is, less what is held back.
+pub(super) fn room(provider: &MachineProvider, health: Option<&Health>) -> Room {
+    let capacity = provider.spec.capacity.as_ref();
+    let held_back = capacity.and_then(|capacity| capacity.reserved_resources.as_ref());
+    let held_back = amounts(held_back);
     let left = |there: Option<u64>, held_back: Option<u64>| {
         there.map(|there| there.saturating_sub(held_back.unwrap_or_default()))
     };
@@ -173,7 +215,7 @@ fn room(health: Option<&Health>, held_back: Preset) -> Room {
 }
 
 /// What is no quantity was refused at admission.
-fn amounts(resources: Option<&ResourceAmounts>) -> Preset {
+pub(super) fn amounts(resources: Option<&ResourceAmounts>) -> Preset {
     let bytes = |text: Option<&String>| parse_bytes(text?).ok();
     Preset {
         cpus: resources

@@ -14,11 +14,19 @@ use machinist_api::{
 use thiserror::Error;
 
 use super::credentials::SecretData;
-use crate::provider::{Access, Courtesy, Credentials, ProviderSpec, Rate, Trust};
+use crate::{
+    machine::Trouble,
+    provider::{Access, Courtesy, Credentials, ProviderSpec, Rate, Trust},
+};
 
 /// The setting that lets a provider be at, and take images from, link-local addresses. It is no
 /// platform's own.
 const LINK_LOCAL: &str = "allowLinkLocal";
+
+/// The field that drivers blame for an endpoint, in whichever form it was declared.
+const ENDPOINT: &str = "spec.config.endpoint";
+/// The reason of a trouble of which nothing more is known.
+const UNREACHABLE: &str = "ProviderUnreachable";
 
 /// How a Machine names its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,6 +219,34 @@ pub(super) fn declared_endpoint(provider: &MachineProvider) -> Option<String> {
     let endpoint = provider.spec.endpoint.as_ref();
     let of_config = config.and_then(|config| config.endpoint.clone());
     of_config.or(endpoint.and_then(|endpoint| endpoint.url.clone()))
+}
+
+/// The same trouble, in the words of the declaration: the field that the endpoint is from, and, where
+/// nobody answers as a platform does, its value and what to do.
+pub fn located(provider: &MachineProvider, trouble: Trouble) -> Trouble {
+    let Some(endpoint) = declared_endpoint(provider) else {
+        return trouble;
+    };
+    let config = provider.spec.config.as_ref();
+    let field = match config.and_then(|config| config.endpoint.as_ref()) {
+        Some(_) => ENDPOINT,
+        None => "spec.endpoint.url",
+    };
+    let declared = provider.spec.authentication.as_ref();
+    let issuer = declared.and_then(|declared| declared.oauth2.as_ref()?.token_url.as_deref());
+    // What an issuer of tokens is silent about is not the platform's fault.
+    let of_issuer = issuer.is_some_and(|issuer| trouble.message.contains(issuer));
+    let message = match trouble.reason.as_str() {
+        UNREACHABLE if !of_issuer => format!(
+            "{} ({field}: {endpoint:?}; check that this is the platform's API, and that it answers)",
+            trouble.message
+        ),
+        _ => match trouble.message.strip_prefix(ENDPOINT) {
+            Some(rest) => format!("{field}{rest}"),
+            None => trouble.message,
+        },
+    };
+    Trouble { message, ..trouble }
 }
 
 /// What the endpoint's certificate is checked against. Naming an authority and not checking at the

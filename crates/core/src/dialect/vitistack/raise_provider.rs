@@ -1,33 +1,29 @@
 //! From what a probe said to a MachineProvider's status, in the words of both documented shapes.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use machinist_api::{
     conditions as types,
-    vitistack::{
-        machine::Machine,
-        machine_provider::{
-            AuthenticationState, AuthenticationStatus, CapacityStatus, ConnectivityState,
-            ConnectivityStatus, HealthMetrics, HealthState, HealthStatus, MachineProvider,
-            MachineProviderStatus, ProviderPhase, ResourceLimits, ResourceQuota,
-            ResourceQuotaStatus, ResourceStatus, ResourceUsage,
-        },
+    vitistack::machine_provider::{
+        AuthenticationState, AuthenticationStatus, ConnectivityState, ConnectivityStatus,
+        HealthMetrics, HealthState, HealthStatus, MachineProvider, MachineProviderStatus,
+        ProviderPhase,
     },
 };
 
 use super::{
-    conditions::stamp,
+    conditions::{provider_fields, stamp},
     provider::{declared_endpoint, trust},
-    verify,
+    raise_resources::{self, Used},
+    raise_stock, verify,
 };
 use crate::{
     machine::{Condition, Trouble, Truth},
-    provider::{Capabilities, Health, Lately, Trust},
+    provider::{Capabilities, Health, Inventory, Lately, Trust},
 };
 
-const GIB: f64 = (1_u64 << 30) as f64;
 /// A score below this is not that of a healthy provider.
 const DEGRADED: u8 = 80;
 
@@ -35,14 +31,16 @@ const DEGRADED: u8 = 80;
 pub struct ProviderOutlook<'a> {
     /// What it can do and how it is, or why that is not known.
     pub outcome: Result<(Capabilities, &'a Health), &'a Trouble>,
-    /// The machines that are bound to it.
-    pub machines: &'a [Arc<Machine>],
+    /// What each machine that is bound to it was seen to have.
+    pub machines: &'a [Used],
     /// How long the last answer took.
     pub latency: Option<Duration>,
     /// When the credentials stop being valid, where that is known.
     pub expires: Option<Timestamp>,
     /// How it answered lately.
     pub lately: Option<Lately>,
+    /// What it was last found to have to offer.
+    pub inventory: Option<&'a Inventory>,
     /// Now.
     pub now: Timestamp,
 }
@@ -54,7 +52,7 @@ pub fn raise_provider(
 ) -> MachineProviderStatus {
     let before = provider.status.as_ref();
     let generation = provider.metadata.generation;
-    let used = used(outlook.machines);
+    let account = raise_resources::account(provider, outlook);
     let machines = i32::try_from(outlook.machines.len()).ok();
     MachineProviderStatus {
         observed_generation: generation,
@@ -69,16 +67,7 @@ pub fn raise_provider(
         ),
         connectivity: Some(connectivity(provider, outlook)),
         authentication: authentication(provider, outlook),
-        resources: Some(ResourceStatus {
-            usage: Some(ResourceUsage {
-                machines,
-                total_cpu: Some(used.cpu.to_string()),
-                total_memory_gb: Some(gigabytes(used.memory)),
-                total_storage_gb: Some(used.storage_gb.to_string()),
-            }),
-            limits: limits(provider, outlook),
-            quotas: quotas(provider, machines),
-        }),
+        resources: Some(account.resources()),
         health: Some(health(provider, outlook)),
         capabilities: outlook
             .outcome
@@ -86,7 +75,11 @@ pub fn raise_provider(
             .ok()
             .map(|(can, _)| verify::status(provider, can, outlook.now)),
         ready: Some(outlook.outcome.is_ok()),
-        capacity: capacity(outlook, &used),
+        capacity: account.capacity(),
+        quota: Some(account.quota()),
+        available_resources: raise_stock::available(provider, outlook.inventory),
+        last_verified: Some(Time(outlook.now)),
+        provider_status: details(outlook),
         machines,
         active_machines: machines,
         message: outlook
@@ -94,7 +87,6 @@ pub fn raise_provider(
             .as_ref()
             .err()
             .map(|trouble| trouble.message.clone()),
-        ..MachineProviderStatus::default()
     }
 }
 
@@ -190,10 +182,18 @@ fn conditions(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Vec<
             "spec.endpoint says not to check the endpoint's certificate, so that nobody knows whom the credentials are sent to; name its authority in spec.endpoint.caBundle instead.",
         ));
     }
-    if let Ok((can, _)) = &outlook.outcome {
+    conditions.extend(provider_fields(&provider.spec));
+    if let Ok((can, health)) = &outlook.outcome {
         conditions.extend(verify::condition(provider, can));
+        conditions.extend(raise_stock::templates(provider, health));
     }
     conditions
+}
+
+/// What the driver says of its platform, as it is.
+fn details(outlook: &ProviderOutlook<'_>) -> BTreeMap<String, String> {
+    let health = outlook.outcome.as_ref().ok();
+    health.map_or_else(BTreeMap::new, |(_, health)| health.details.clone())
 }
 
 fn connected(health: &Health) -> String {
@@ -251,87 +251,4 @@ fn authentication(
         last_verified: Some(Time(outlook.now)),
         expires_at: outlook.expires.map(Time),
     })
-}
-
-/// What the machines of a provider use.
-struct Used {
-    cpu: i64,
-    memory: i64,
-    storage_gb: i64,
-}
-
-fn used(machines: &[Arc<Machine>]) -> Used {
-    let statuses = || {
-        machines
-            .iter()
-            .filter_map(|machine| machine.status.as_ref())
-    };
-    Used {
-        cpu: statuses().filter_map(|s| s.cpus).map(i64::from).sum(),
-        memory: statuses().filter_map(|s| s.memory).sum(),
-        storage_gb: statuses()
-            .flat_map(|s| &s.disks)
-            .filter_map(|disk| disk.size_gb)
-            .sum(),
-    }
-}
-
-/// The most machines that the provider may have, as it declares.
-fn max_machines(provider: &MachineProvider) -> Option<i32> {
-    let capacity = provider.spec.capacity.as_ref();
-    let capabilities = provider.spec.capabilities.as_ref();
-    capacity
-        .and_then(|capacity| capacity.max_machines)
-        .or(capabilities.and_then(|capabilities| capabilities.max_machines))
-}
-
-fn quotas(provider: &MachineProvider, machines: Option<i32>) -> Vec<ResourceQuotaStatus> {
-    let (Some(limit), Some(used)) = (max_machines(provider), machines) else {
-        return Vec::new();
-    };
-    vec![ResourceQuotaStatus {
-        resource: "instances".into(),
-        used: Some(used.to_string()),
-        limit: Some(limit.to_string()),
-        available: Some(limit.saturating_sub(used).max(0).to_string()),
-        unit: Some("machines".into()),
-    }]
-}
-
-fn limits(provider: &MachineProvider, outlook: &ProviderOutlook<'_>) -> Option<ResourceLimits> {
-    let (_, health) = outlook.outcome.as_ref().ok()?;
-    Some(ResourceLimits {
-        max_machines: max_machines(provider),
-        max_cpu: health.cpus.map(|cpus| cpus.to_string()),
-        max_memory_gb: health.memory.map(|bytes| gigabytes(bytes as i64)),
-        max_storage_gb: health.storage.map(|bytes| gigabytes(bytes as i64)),
-    })
-}
-
-fn capacity(outlook: &ProviderOutlook<'_>, used: &Used) -> Option<CapacityStatus> {
-    let (_, health) = outlook.outcome.as_ref().ok()?;
-    let bytes = |value: Option<u64>| value.map(|bytes| bytes.to_string());
-    Some(CapacityStatus {
-        total: Some(ResourceQuota {
-            cpu: health.cpus.and_then(|cpus| i64::try_from(cpus).ok()),
-            memory: bytes(health.memory),
-            storage: bytes(health.storage),
-            ..ResourceQuota::default()
-        }),
-        available: Some(ResourceQuota {
-            memory: bytes(health.memory_free),
-            storage: bytes(health.storage_free),
-            ..ResourceQuota::default()
-        }),
-        used: Some(ResourceQuota {
-            cpu: Some(used.cpu),
-            memory: Some(used.memory.to_string()),
-            storage: Some(format!("{}Gi", used.storage_gb)),
-            machines: i32::try_from(outlook.machines.len()).ok(),
-        }),
-    })
-}
-
-fn gigabytes(bytes: i64) -> String {
-    format!("{:.1}", bytes as f64 / GIB)
 }

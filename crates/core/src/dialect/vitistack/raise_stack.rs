@@ -16,7 +16,11 @@ use machinist_api::{
     },
 };
 
-use super::{conditions::stamp, limits, provider::platform};
+use super::{
+    conditions::{stack_fields, stamp},
+    limits,
+    provider::platform,
+};
 use crate::{
     machine::{Condition, Truth},
     quota::Limits,
@@ -221,13 +225,15 @@ fn conditions(
             "Nothing is in the way.",
         ),
     };
-    vec![
+    let mut conditions = vec![
         Condition::new(types::READY, truth, reason, message.clone()),
         Condition::new(types::RECONCILING, Truth::False, reason, message),
         stalled,
         healthy,
         quota,
-    ]
+    ];
+    conditions.extend(stack_fields(&stack.spec));
+    conditions
 }
 
 fn healthy(providers: &[ProviderStatus]) -> Condition {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use machinist_api::vitistack::machine::Machine;
+use machinist_api::vitistack::machine::{Machine, MachineSpec};
 
 use super::{
     demand,
@@ -136,6 +136,11 @@ fn asked(reason: &Reason, machine: &Machine, demand: &Demand) -> (String, String
             };
             (field, network)
         }
+        Reason::StorageClass(index) => {
+            let class = demand.storage_classes.get(*index).cloned();
+            let class = class.unwrap_or_default();
+            (storage_class(spec, &class), class)
+        }
         Reason::Cpus { wanted, .. } => {
             let declared = first(spec.cpu.is_some(), "spec.cpu", "spec.resources.cpu");
             let field = first(demand.cpus.is_some(), &declared, &size);
@@ -162,6 +167,28 @@ fn asked(reason: &Reason, machine: &Machine, demand: &Demand) -> (String, String
             let named = reference.or(spec.provider.clone());
             (field, named.unwrap_or_default())
         }
+    }
+}
+
+/// The field that asks for a storage class.
+fn storage_class(spec: &MachineSpec, class: &str) -> String {
+    let is = |value: &Option<String>| value.as_deref() == Some(class);
+    if let Some(place) = spec.disks.iter().position(|disk| is(&disk.type_)) {
+        return format!("spec.disks[{place}].type");
+    }
+    let storage = spec.storage.as_ref();
+    let volumes = storage.map(|storage| storage.data_volumes.as_slice());
+    let mut volumes = volumes.unwrap_or_default().iter();
+    let root = storage.and_then(|storage| storage.root_volume.as_ref());
+    match root {
+        Some(root) if is(&root.storage_class) => "spec.storage.rootVolume.storageClass".into(),
+        Some(root) if root.type_.is_some_and(|type_| type_.as_str() == class) => {
+            "spec.storage.rootVolume.type".into()
+        }
+        _ => match volumes.position(|volume| is(&volume.storage_class)) {
+            Some(place) => format!("spec.storage.dataVolumes[{place}].storageClass"),
+            None => "spec.storage".into(),
+        },
     }
 }
 
@@ -193,6 +220,7 @@ fn offered(reason: &Reason, offer: &Offer) -> String {
         }
         Reason::Image => list(&offer.images),
         Reason::Network(_) => list(&offer.networks),
+        Reason::StorageClass(_) => list(&offer.storage_classes),
         Reason::Memory { most, .. } | Reason::Storage { most, .. } => {
             format!(" ({} at most)", gigabytes(*most))
         }

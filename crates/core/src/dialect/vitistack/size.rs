@@ -15,6 +15,8 @@ const FALLBACK_MEMORY: u64 = 1 << 30;
 pub(super) struct Size {
     pub(super) cpu: Cpu,
     pub(super) memory: u64,
+    /// What its template says of its disk, with the template's name.
+    pub(super) storage: Option<(u64, String)>,
 }
 
 /// What a declaration says about size, before any default.
@@ -29,19 +31,23 @@ pub(super) fn lower(
 ) -> Result<(Size, Vec<String>), LowerError> {
     let declared = declared(machine)?;
     let template = template(machine, provider)?;
-    refuse_conflict(machine, &declared, template.as_ref())?;
+    let name = named(machine, provider).unwrap_or_default();
+    refuse_conflict(name, &declared, template.as_ref())?;
     let from_template = template.unwrap_or_default();
     let defaults = defaults(provider)?;
     let mut told = Vec::new();
+    if declared_name(machine).is_none() && !name.is_empty() {
+        told.push(format!("size {name} (spec.compute.defaultMachineClass)"));
+    }
     if declared.cpu.is_none() {
         let presets = (from_template.cpus, defaults.cpus);
         let words = |cpus: u32| format!("{cpus} processors");
-        told.extend(filled(machine, presets, words, "defaultCPU"));
+        told.extend(filled(name, presets, words, "defaultCPU"));
     }
     if declared.memory.is_none() {
         let presets = (from_template.memory, defaults.memory);
         let words = |bytes: u64| format!("{:.1} GiB of memory", bytes as f64 / f64::from(1 << 30));
-        told.extend(filled(machine, presets, words, "defaultMemoryGB"));
+        told.extend(filled(name, presets, words, "defaultMemoryGB"));
     }
     let cpu = declared
         .cpu
@@ -55,21 +61,24 @@ pub(super) fn lower(
         .or(from_template.memory)
         .or(defaults.memory)
         .unwrap_or(FALLBACK_MEMORY);
-    Ok((Size { cpu, memory }, told))
+    let storage = from_template.storage.map(|size| (size, name.to_owned()));
+    let size = Size {
+        cpu,
+        memory,
+        storage,
+    };
+    Ok((size, told))
 }
 
 /// What was not declared, and where it is from: a template, or the provider's defaults.
 fn filled<T>(
-    machine: &MachineSpec,
+    name: &str,
     (template, default): (Option<T>, Option<T>),
     words: impl Fn(T) -> String,
     field: &str,
 ) -> Option<String> {
     match (template, default) {
-        (Some(value), _) => {
-            let name = named(machine).unwrap_or_default();
-            Some(format!("{} (spec.templates {name})", words(value)))
-        }
+        (Some(value), _) => Some(format!("{} (spec.templates {name})", words(value))),
         (None, Some(value)) => Some(format!("{} (spec.computeConfig.{field})", words(value))),
         (None, None) => None,
     }
@@ -129,19 +138,32 @@ fn declared(machine: &MachineSpec) -> Result<Declared, LowerError> {
 struct Preset {
     cpus: Option<u32>,
     memory: Option<u64>,
+    storage: Option<u64>,
 }
 
 /// The name of the machine's size, in either form.
-fn named(machine: &MachineSpec) -> Option<&str> {
+fn declared_name(machine: &MachineSpec) -> Option<&str> {
     let instance_type = machine.instance_type.as_deref();
     instance_type.or(machine.machine_class.as_deref())
+}
+
+/// The name of the machine's size, or else of the one that its provider gives. A machine whose size
+/// is declared in numbers has it from there.
+pub(super) fn named<'a>(
+    machine: &'a MachineSpec,
+    provider: &'a MachineProviderSpec,
+) -> Option<&'a str> {
+    let numbers = machine.cpu.is_some() || machine.memory.is_some() || machine.resources.is_some();
+    let usual = provider.compute.as_ref().filter(|_| !numbers);
+    let usual = usual.and_then(|compute| compute.default_machine_class.as_deref());
+    declared_name(machine).or(usual)
 }
 
 fn template(
     machine: &MachineSpec,
     provider: &MachineProviderSpec,
 ) -> Result<Option<Preset>, LowerError> {
-    let Some(wanted) = named(machine) else {
+    let Some(wanted) = named(machine, provider) else {
         return Ok(None);
     };
     let found = provider
@@ -153,31 +175,27 @@ fn template(
         return Ok(None);
     };
     let resources = template.resources.as_ref();
-    let memory = resources.and_then(|r| r.memory.as_deref());
-    let memory = match memory {
-        Some(text) => Some(quantity_bytes(
-            &format!("MachineProvider spec.templates[{index}].resources.memory"),
-            text,
-        )?),
-        None => None,
+    let bytes = |name: &str, text: Option<&str>| {
+        let field = format!("MachineProvider spec.templates[{index}].resources.{name}");
+        text.map(|text| quantity_bytes(&field, text)).transpose()
     };
     Ok(Some(Preset {
         cpus: resources
             .and_then(|r| r.cpu)
             .and_then(|cpu| u32::try_from(cpu).ok()),
-        memory,
+        memory: bytes("memory", resources.and_then(|r| r.memory.as_deref()))?,
+        storage: bytes("storage", resources.and_then(|r| r.storage.as_deref()))?,
     }))
 }
 
 fn refuse_conflict(
-    machine: &MachineSpec,
+    instance_type: &str,
     declared: &Declared,
     template: Option<&Preset>,
 ) -> Result<(), LowerError> {
     let Some(template) = template else {
         return Ok(());
     };
-    let instance_type = named(machine).unwrap_or_default();
     if let (Some((field, cpu)), Some(cpus)) = (declared.cpu, template.cpus)
         && cpu.count() != cpus
     {
@@ -224,5 +242,6 @@ fn defaults(provider: &MachineProviderSpec) -> Result<Preset, LowerError> {
         // A fraction of a processor cannot be given to a guest.
         cpus: cpus.map(|cpus| cpus.ceil() as u32),
         memory: gigabytes.map(|gigabytes| (gigabytes * f64::from(1 << 30)) as u64),
+        storage: None,
     })
 }

@@ -12,7 +12,7 @@ use machinist_core::{
 use serde_json::json;
 
 use super::gather::{Gathered, Told, api, trouble};
-use crate::{context::Context, error::PassError, trace};
+use crate::{context::Context, error::PassError, packed::Bare, trace};
 
 /// How a step ended.
 pub(super) enum Acted {
@@ -165,12 +165,15 @@ async fn bind(
         .patch(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     let bound = match bound {
-        Ok(bound) => bound,
+        Ok(Bare(bound)) => bound,
         Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => {
             return Ok(Acted::Overtaken);
         }
         Err(error) => return Err(PassError::api("could not bind the machine")(error)),
     };
+    let version = bound.resource_version().unwrap_or_default();
+    let uid = bound.uid().unwrap_or_default();
+    context.written.put(&uid, &version);
     let note = match &gathered.placement {
         Some(note) => format!("Bound. {note}"),
         None => format!("Bound to MachineProvider {namespace}/{name}."),

@@ -15,6 +15,7 @@ use crate::{
     connections::ProviderName,
     context::Context,
     error::{PassError, chain},
+    packed::Bare,
 };
 
 /// What was collected for one pass.
@@ -199,10 +200,12 @@ pub(super) async fn read_afresh(
         .get_opt(&machine.name_any())
         .await
         .map_err(PassError::api("could not read the machine"))?;
+    let fresh = fresh.map(|Bare(fresh)| fresh);
     Ok(fresh.filter(|fresh| fresh.uid() == machine.uid()))
 }
 
-pub(super) fn api(machine: &Machine, context: &Context) -> Api<Machine> {
+/// Machines as the API server has them, but for who wrote what.
+pub(super) fn api(machine: &Machine, context: &Context) -> Api<Bare> {
     Api::namespaced(
         context.client.clone(),
         &machine.namespace().unwrap_or_default(),

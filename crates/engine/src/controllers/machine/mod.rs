@@ -34,6 +34,7 @@ use crate::{
     Readiness,
     context::Context,
     error::{PassError, chain},
+    packed::Packed,
     trace::Pass,
 };
 
@@ -57,13 +58,14 @@ const HOPELESS: Duration = Duration::from_secs(60);
 /// Runs the controller until shutdown.
 pub(crate) async fn run(
     context: Arc<Context>,
-    view: Writer<Machine>,
-    due: impl Stream<Item = ObjectRef<Machine>> + Send + 'static,
+    view: Writer<Packed>,
+    due: impl Stream<Item = ObjectRef<Packed>> + Send + 'static,
     shutdown: impl Future<Output = ()> + Send + Sync + 'static,
 ) {
     let parts = Parts {
         view,
         due,
+        declared: Packed::declared,
         saw: |context, event| {
             context.tally.machine_event(event);
             let now = context.clock.now();
@@ -77,7 +79,7 @@ pub(crate) async fn run(
     super::run(context, parts, shutdown).await;
 }
 
-async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Action, PassError> {
+async fn reconcile(machine: Arc<Packed>, context: Arc<Context>) -> Result<Action, PassError> {
     let began = Instant::now();
     // A machine judged before its provider is known would be told that it has none.
     if !context.readiness.knows_providers() {
@@ -89,13 +91,15 @@ async fn reconcile(machine: Arc<Machine>, context: Arc<Context>) -> Result<Actio
     outcome
 }
 
-fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> Action {
+fn on_error(machine: Arc<Packed>, error: &PassError, context: Arc<Context>) -> Action {
     let wait = context.backoff.failed(&machine.uid().unwrap_or_default());
+    let trace = machine.unpack().ok();
+    let trace = trace.and_then(|machine| context.tracer.origin(&machine));
     tracing::warn!(
         machine = %machine.name_any(),
         namespace = machine.namespace().unwrap_or_default(),
         error = %chain(error),
-        trace_id = context.tracer.origin(&machine).map(|origin| tracing::field::display(origin.trace)),
+        trace_id = trace.map(|origin| tracing::field::display(origin.trace)),
         retry_in = ?wait,
         "pass failed"
     );
@@ -103,9 +107,9 @@ fn on_error(machine: Arc<Machine>, error: &PassError, context: Arc<Context>) -> 
 }
 
 /// Goes on, step by step, while there is something to do at once.
-async fn steps(cached: &Machine, context: &Arc<Context>) -> Result<Action, PassError> {
+async fn steps(cached: &Packed, context: &Arc<Context>) -> Result<Action, PassError> {
     context.notices.meet(cached);
-    let mut view = View::Cached(cached.clone());
+    let mut view = View::Cached(cached.unpack()?);
     let mut taken = None;
     for _ in 0..MAX_STEPS {
         let traced = Pass::begin(&context.tracer, view.machine());

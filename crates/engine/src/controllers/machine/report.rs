@@ -13,7 +13,7 @@ use machinist_core::{
 use serde_json::json;
 
 use super::gather::{Gathered, api, known_id};
-use crate::{context::Context, error::PassError, trace};
+use crate::{context::Context, error::PassError, packed::Bare, trace};
 
 /// How a report ended.
 pub(super) enum Reported {
@@ -55,7 +55,7 @@ pub(super) async fn report(
         .patch_status(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     match written {
-        Ok(machine) => {
+        Ok(Bare(machine)) => {
             let version = machine.resource_version().unwrap_or_default();
             let uid = machine.uid().unwrap_or_default();
             context.written.put(&uid, &version);

@@ -32,7 +32,7 @@ use machinist_core::dialect::vitistack::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::Parts;
+use super::{Parts, declared};
 use crate::{
     context::Context,
     error::{PassError, chain},
@@ -117,6 +117,7 @@ pub(crate) async fn run<K: PlatformConfig>(
     let parts = Parts {
         view,
         due: stream::pending(),
+        declared: |object| declared(object.meta()),
         saw: |_, _| {},
         listed: |_| {},
         reconcile: move |config, context| reconcile(config, context, all.clone()),

@@ -3,6 +3,7 @@
 mod connect;
 mod poll;
 mod report;
+mod stock;
 mod sweep;
 
 use std::{
@@ -21,23 +22,22 @@ use kube::{
         watcher,
     },
 };
-use machinist_api::{
-    names,
-    vitistack::{Machine, MachineProvider},
-};
+use machinist_api::{names, vitistack::MachineProvider};
 use machinist_core::{
+    dialect::vitistack::located,
     machine::Trouble,
     place::Standing,
-    provider::{Health, Lately},
+    provider::{Health, Inventory, Lately},
 };
 use serde_json::json;
 
-use super::Parts;
+use super::{Parts, declared};
 use crate::{
     Readiness,
     connections::{Connection, ProviderName},
     context::Context,
     error::{PassError, chain},
+    packed::{self, Packed},
 };
 
 /// How often a healthy provider is asked how it is.
@@ -48,13 +48,15 @@ const IN_USE_EVERY: Duration = Duration::from_secs(5);
 /// What one pass found out.
 pub(super) struct Findings {
     /// The machines that are bound to it.
-    pub(super) machines: Vec<Arc<Machine>>,
+    pub(super) machines: Vec<Arc<Packed>>,
     /// The connection and what the probe said, or why there is none.
     pub(super) outcome: Result<(Connection, Health), Trouble>,
     /// How long the probe took.
     pub(super) latency: Option<Duration>,
     /// How it answered lately.
     pub(super) lately: Option<Lately>,
+    /// What it was last found to have to offer.
+    pub(super) inventory: Option<Arc<Inventory>>,
 }
 
 /// Runs the controller until shutdown.
@@ -67,6 +69,7 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due,
+        declared: |provider| declared(&provider.metadata),
         saw: |context, event| {
             context.tally.touch(String::new());
             if let watcher::Event::Delete(provider) = event {
@@ -124,24 +127,29 @@ async fn pass(provider: &MachineProvider, context: &Arc<Context>) -> Result<Acti
     let outcome = match connected {
         Ok(connection) => match connection.provider.probe().await {
             Ok(health) => Ok((connection, health)),
-            Err(error) => Err(super::machine::trouble(&error)),
+            Err(error) => Err(located(provider, super::machine::trouble(&error))),
         },
-        Err(trouble) => Err(trouble),
+        Err(trouble) => Err(located(provider, trouble)),
     };
     let track = context.connections.track(&name);
-    let findings = Findings {
+    let mut findings = Findings {
         machines,
         outcome,
         latency: track.probe(),
         lately: track.lately(),
+        inventory: track.stock(),
     };
-    remember(name, before, &findings, context);
+    remember(name.clone(), before, &findings, context);
     offer(provider, &findings, context);
     report::report(provider, &findings, context).await?;
     if let Ok((connection, _)) = &findings.outcome
         && !deleting
     {
         sweep::sweep(provider, connection.provider.as_ref(), context).await?;
+        if let Some(news) = stock::news(&name, connection, context).await {
+            findings.inventory = Some(news);
+            report::write(provider, &findings, context).await?;
+        }
     }
     Ok(match &findings.outcome {
         Ok(_) => {
@@ -180,7 +188,7 @@ fn remember(
             .machines
             .state()
             .iter()
-            .for_each(|machine| context.hint(ObjectRef::from_obj(machine.as_ref())));
+            .for_each(|machine| context.hint(packed::reference(machine.as_ref())));
     }
 }
 
@@ -197,11 +205,10 @@ fn offer(provider: &MachineProvider, findings: &Findings, context: &Context) {
     context.wake(context.placing.looked(provider, standing, health));
 }
 
-fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Machine>> {
+fn bound_machines((namespace, name): &ProviderName, context: &Context) -> Vec<Arc<Packed>> {
     let wanted = format!("{namespace}/{name}");
     let mut machines = context.machines.state();
-    machines
-        .retain(|machine| machine.annotations().get(names::PROVIDER_ANNOTATION) == Some(&wanted));
+    machines.retain(|machine| machine.provider() == Some(wanted.as_str()));
     machines
 }
 

@@ -5,8 +5,11 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use machinist_api::{conditions, names, vitistack::MachineProvider};
-use machinist_core::dialect::vitistack::{ProviderOutlook, raise_provider};
+use machinist_api::{
+    conditions, names,
+    vitistack::{MachineProvider, machine_provider::MachineProviderStatus},
+};
+use machinist_core::dialect::vitistack::{ProviderOutlook, Used, raise_provider};
 use serde_json::json;
 
 use super::{Findings, name_of};
@@ -15,24 +18,35 @@ use crate::{context::Context, error::PassError};
 /// How many machines an event names.
 const NAMED: usize = 5;
 
-/// Writes the status.
-pub(super) async fn report(
+/// What the findings say.
+fn raise(
     provider: &MachineProvider,
     findings: &Findings,
     context: &Context,
-) -> Result<(), PassError> {
+) -> MachineProviderStatus {
+    let used: Vec<Used> = findings.machines.iter().map(|m| m.used()).collect();
     let outlook = ProviderOutlook {
         outcome: match &findings.outcome {
             Ok((connection, health)) => Ok((connection.provider.capabilities(), health)),
             Err(trouble) => Err(trouble),
         },
-        machines: &findings.machines,
+        machines: &used,
         latency: findings.latency,
         expires: expires(findings, context),
         lately: findings.lately,
+        inventory: findings.inventory.as_deref(),
         now: context.clock.now(),
     };
-    let status = raise_provider(provider, &outlook);
+    raise_provider(provider, &outlook)
+}
+
+/// Tells people what is news, and writes the status.
+pub(super) async fn report(
+    provider: &MachineProvider,
+    findings: &Findings,
+    context: &Context,
+) -> Result<(), PassError> {
+    let status = raise(provider, findings, context);
     if let Err(trouble) = &findings.outcome
         && provider.status.as_ref().and_then(|status| status.ready) != Some(false)
     {
@@ -73,6 +87,23 @@ pub(super) async fn report(
             .warning(provider, "InUse", "delete", note)
             .await;
     }
+    put(provider, &status, context).await
+}
+
+/// Writes the status once more, after more was found out.
+pub(super) async fn write(
+    provider: &MachineProvider,
+    findings: &Findings,
+    context: &Context,
+) -> Result<(), PassError> {
+    put(provider, &raise(provider, findings, context), context).await
+}
+
+async fn put(
+    provider: &MachineProvider,
+    status: &MachineProviderStatus,
+    context: &Context,
+) -> Result<(), PassError> {
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
         "kind": "MachineProvider",

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kube::{Api, ResourceExt, api::ListParams};
+use kube::{Api, Resource, ResourceExt, api::ListParams};
 use machinist_api::{
     names,
     vitistack::{Machine, MachineProvider},
@@ -85,7 +85,7 @@ fn unknown(mut listed: Vec<Facts>, context: &Context) -> Vec<Facts> {
     let known = context.machines.state();
     let known: HashSet<&str> = known
         .iter()
-        .filter_map(|machine| machine.metadata.uid.as_deref())
+        .filter_map(|machine| machine.meta().uid.as_deref())
         .collect();
     listed.retain(|facts| !known.contains(facts.key.machine()));
     listed

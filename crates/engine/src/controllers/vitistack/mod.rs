@@ -28,7 +28,7 @@ use machinist_core::{
     quota::Limits,
 };
 
-use super::Parts;
+use super::{Parts, declared};
 use crate::{
     context::Context,
     error::{PassError, chain},
@@ -48,6 +48,7 @@ pub(crate) async fn run(
     let parts = Parts {
         view,
         due: due(context.clone()),
+        declared: |stack| declared(&stack.metadata),
         saw: |context, event| {
             // Another one may have the namespace now.
             if let watcher::Event::Delete(stack) = event {

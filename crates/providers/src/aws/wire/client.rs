@@ -23,7 +23,7 @@ use super::{
 
 const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
 /// What declares where EC2 is.
-const FIELD: &str = "endpoint";
+const FIELD: &str = "spec.config.endpoint";
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A connection to EC2 in one region. Its keys are never shown.

@@ -61,6 +61,9 @@ enum Source {
     Url(String),
 }
 
+/// What the name of an image may leave out.
+const ENDINGS: [&str; 4] = ["", ".qcow2", ".raw", ".img"];
+
 /// Cache entries made from local files start with this; they cost nothing to make again.
 const LOCAL: &str = "local-";
 
@@ -138,6 +141,34 @@ impl ImageStore {
         })
     }
 
+    /// The images that there are, by what a machine may name them by, with their names for people:
+    /// those that have a name, where a file is behind it or none is expected, and the files of the
+    /// directories that are searched.
+    pub fn offered(&self) -> BTreeMap<String, String> {
+        let mut offered = BTreeMap::new();
+        let files = self.search.iter().filter_map(|dir| fs::read_dir(dir).ok());
+        for entry in files.flatten().flatten().filter(|e| e.path().is_file()) {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let ending = ENDINGS.iter().skip(1).find(|end| file.ends_with(**end));
+            if let Some(name) = ending.and_then(|ending| file.strip_suffix(ending))
+                && !name.is_empty()
+                && !name.starts_with('.')
+            {
+                offered.insert(name.to_owned(), name.to_owned());
+            }
+        }
+        for (name, reference) in &self.names {
+            let image = Image {
+                reference: name.clone(),
+                checksum: None,
+            };
+            if self.resolve(&image).is_ok() {
+                offered.insert(reference.clone(), name.clone());
+            }
+        }
+        offered
+    }
+
     fn local(&self, reference: &str) -> Result<PathBuf, ImageError> {
         let plain = reference.strip_prefix("file://").unwrap_or(reference);
         let mut looked = Vec::new();
@@ -146,8 +177,7 @@ impl ImageStore {
         } else if plain.is_empty() || plain.split('/').any(|part| part == "..") {
             Vec::new()
         } else {
-            let endings = ["", ".qcow2", ".raw", ".img"];
-            let of = |dir: &PathBuf| endings.map(|ending| dir.join(format!("{plain}{ending}")));
+            let of = |dir: &PathBuf| ENDINGS.map(|ending| dir.join(format!("{plain}{ending}")));
             self.search.iter().flat_map(of).collect()
         };
         if !plain.starts_with('/') {

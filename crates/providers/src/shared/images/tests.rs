@@ -58,6 +58,29 @@ async fn local_images_are_found_by_path_url_and_name_and_survive_their_original(
 }
 
 #[test]
+fn what_is_offered_is_what_can_be_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    let far = "https://example.com/far.qcow2";
+    for (name, reference) in [("far", far), ("gone", "/no/such/file")] {
+        store.names.insert(name.to_owned(), reference.to_owned());
+    }
+    for file in ["disk.raw", "web.qcow2", ".hidden.raw", "notes.txt"] {
+        fs::write(dir.path().join("search").join(file), b"content").unwrap();
+    }
+    let offered = store.offered();
+    let offered: Vec<(&str, &str)> = offered
+        .iter()
+        .map(|(id, name)| (id.as_str(), name.as_str()))
+        .collect();
+    assert_eq!(offered, [("disk", "debian"), (far, "far"), ("web", "web")]);
+    for (id, name) in offered {
+        assert!(store.resolve(&image(id)).is_ok(), "{id}");
+        assert!(store.resolve(&image(name)).is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn unknown_images_say_where_they_were_looked_for() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
