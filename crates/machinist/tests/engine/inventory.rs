@@ -84,6 +84,7 @@ async fn the_status_tells_what_the_platform_offers_and_how_much_is_left() {
             "capacity": {"maxMachines": 2, "reservedResources": {"cpu": 1, "memory": "4Gi"}},
             "capabilities": {"availableImages": [image]},
             "storageConfig": {"defaultDiskSize": "10Gi"},
+            "config": {"version": "7.0"},
         }),
     )
     .await;
@@ -141,6 +142,12 @@ async fn the_status_tells_what_the_platform_offers_and_how_much_is_left() {
         [("alpine", Some("unknown")), ("debian", Some("12"))]
     );
     assert!(status.last_verified.is_some());
+    let told = conditions::find(&status.conditions, "SpecInEffect").expect("told");
+    let words = "Nothing acts on these fields yet: spec.config.version.";
+    assert_eq!(
+        (told.status.as_str(), told.message.as_str()),
+        ("False", words)
+    );
     let verified = conditions::find(&status.conditions, "TemplatesVerified").expect("a verdict");
     assert_eq!(
         (verified.status.as_str(), verified.reason.as_str()),

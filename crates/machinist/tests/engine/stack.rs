@@ -209,9 +209,14 @@ async fn of_two_that_claim_one_namespace_the_older_has_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_fill_what_machines_and_providers_leave_open_and_are_told() {
     let world = World::new(SimOptions::default()).await;
-    let settings = json!({"settings": {"defaultStorageClass": "slow"}});
-    declare(&world, "prod", settings).await;
-    until(&world, "prod", |stack| stack.status.is_some()).await;
+    let settings = json!({"defaultStorageClass": "slow", "defaultNetworkPolicy": "deny"});
+    declare(&world, "prod", json!({"settings": settings})).await;
+    let told = |stack: &Vitistack| is(stack, "SpecInEffect", "False", "FieldsWithoutEffect");
+    let stack = until(&world, "prod", told).await;
+    let told = stack.status.expect("a status").conditions;
+    let told = conditions::find(&told, "SpecInEffect").expect("it");
+    let words = "Nothing acts on these fields yet: spec.settings.defaultNetworkPolicy.";
+    assert_eq!(told.message, words);
     world.declare("m").await;
     let told = |machine: Option<&Machine>| {
         let applied = machine.and_then(|machine| condition(machine, "DefaultsApplied"));
