@@ -31,16 +31,6 @@ impl Written {
         }
     }
 
-    /// The cache shows this version from now on: whether it is the one that was written.
-    pub(crate) fn is_shown(&self, uid: &str, version: &str) -> bool {
-        let mut versions = self.lock();
-        let shown = versions.get(uid).is_some_and(|written| written == version);
-        if shown {
-            versions.remove(uid);
-        }
-        shown
-    }
-
     /// The cache shows what there is, or the object is gone.
     pub(crate) fn forget(&self, uid: &str) {
         self.lock().remove(uid);
@@ -67,10 +57,6 @@ mod tests {
         written.put("a", "3");
         assert!(!written.is_ahead_of("a", "3"));
         written.put("a", "4");
-        assert!(!written.is_shown("a", "3") && written.is_ahead_of("a", "3"));
-        assert!(written.is_shown("a", "4") && !written.is_shown("a", "4"));
-        assert!(!written.is_ahead_of("a", "3"), "it was shown");
-        written.put("a", "5");
         written.forget("a");
         assert!(!written.is_ahead_of("a", "3"));
     }

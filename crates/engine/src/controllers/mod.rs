@@ -1,14 +1,19 @@
 //! One folder a kind: gather, act, report.
 
-mod changes;
 pub(crate) mod machine;
 pub(crate) mod platform;
 pub(crate) mod provider;
 pub(crate) mod vitistack;
 
-use std::{fmt::Debug, future::Future, sync::Arc};
+use std::{
+    fmt::Debug,
+    future::Future,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
-use futures::{Stream, StreamExt, TryStreamExt, future};
+use futures::{Stream, StreamExt, TryStreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Resource,
     runtime::{
@@ -19,9 +24,6 @@ use kube::{
     },
 };
 use serde::de::DeserializeOwned;
-
-use self::changes::Changes;
-pub(crate) use self::changes::declared;
 
 use crate::{
     Readiness,
@@ -52,7 +54,8 @@ pub(crate) struct Parts<K: Resource<DynamicType = ()> + Clone + 'static, Due, Re
     pub(crate) on_error: fn(Arc<K>, &PassError, Arc<Context>) -> Action,
 }
 
-/// Runs a controller until shutdown.
+/// Runs a controller until shutdown. A pass is due when what is declared changes, not when our
+/// own status write comes back.
 pub(crate) async fn run<K, Due, Reconcile, Pass>(
     context: Arc<Context>,
     parts: Parts<K, Due, Reconcile>,
@@ -72,8 +75,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
         reconcile,
         on_error,
     } = parts;
-    let (reader, seen, ours) = (view.as_reader(), context.clone(), context.clone());
-    let mut news = Changes::default();
+    let (reader, seen) = (view.as_reader(), context.clone());
     let api: Api<K> = Api::all(context.client.clone());
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
@@ -91,7 +93,8 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
                 _ => {}
             }
         })
-        .try_filter_map(move |event| future::ok(news.due(event, declared, &ours.written)));
+        .applied_objects()
+        .predicate_filter(move |object: &K| Some(declared(object)), Default::default());
     Controller::for_stream(changes, reader)
         .with_config(Config::default().concurrency(PASSES))
         .reconcile_on(due)
@@ -103,4 +106,19 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
             }
         })
         .await;
+}
+
+/// Everything about an object but its status and bookkeeping: a pass is due when this changes.
+pub(crate) fn declared(meta: &ObjectMeta) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    meta.uid.hash(&mut hasher);
+    meta.generation.hash(&mut hasher);
+    meta.labels.hash(&mut hasher);
+    meta.annotations.hash(&mut hasher);
+    meta.finalizers.hash(&mut hasher);
+    meta.deletion_timestamp
+        .as_ref()
+        .map(|time| time.0.as_second())
+        .hash(&mut hasher);
+    hasher.finish()
 }

@@ -1,11 +1,10 @@
 //! A Machine without who wrote what: managed fields are half of an object as a server shows it, and
 //! nothing here asks for them, so that they are passed over while it is read.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use k8s_openapi::{
-    NamespaceResourceScope,
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time},
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    ManagedFieldsEntry, ObjectMeta, OwnerReference, Time,
 };
 use kube::Resource;
 use machinist_api::vitistack::{Machine, MachineSpec, MachineStatus};
@@ -15,16 +14,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone)]
 pub(crate) struct Bare(pub(crate) Machine);
 
-/// What a Machine is made of. Read from a server's answer, and written where it is packed.
+/// What a Machine is read by: its parts, and the metadata without who wrote what.
 #[derive(Deserialize)]
-pub(super) struct Parts {
-    metadata: Meta,
+#[serde(remote = "Machine")]
+struct Parts {
+    #[serde(with = "Meta")]
+    metadata: ObjectMeta,
     spec: MachineSpec,
     #[serde(default)]
     status: Option<MachineStatus>,
 }
 
-/// The same, borrowed.
+/// What a Machine is written as where it is packed.
 #[derive(Serialize)]
 pub(super) struct PartsOf<'a> {
     metadata: &'a ObjectMeta,
@@ -35,7 +36,7 @@ pub(super) struct PartsOf<'a> {
 
 /// [`ObjectMeta`] but for its managed fields.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(remote = "ObjectMeta", rename_all = "camelCase")]
 struct Meta {
     annotations: Option<BTreeMap<String, String>>,
     creation_timestamp: Option<Time>,
@@ -45,65 +46,14 @@ struct Meta {
     generate_name: Option<String>,
     generation: Option<i64>,
     labels: Option<BTreeMap<String, String>>,
+    #[serde(skip)]
+    managed_fields: Option<Vec<ManagedFieldsEntry>>,
     name: Option<String>,
     namespace: Option<String>,
     owner_references: Option<Vec<OwnerReference>>,
     resource_version: Option<String>,
     self_link: Option<String>,
     uid: Option<String>,
-}
-
-impl From<Meta> for ObjectMeta {
-    fn from(meta: Meta) -> ObjectMeta {
-        let Meta {
-            annotations,
-            creation_timestamp,
-            deletion_grace_period_seconds,
-            deletion_timestamp,
-            finalizers,
-            generate_name,
-            generation,
-            labels,
-            name,
-            namespace,
-            owner_references,
-            resource_version,
-            self_link,
-            uid,
-        } = meta;
-        ObjectMeta {
-            annotations,
-            creation_timestamp,
-            deletion_grace_period_seconds,
-            deletion_timestamp,
-            finalizers,
-            generate_name,
-            generation,
-            labels,
-            managed_fields: None,
-            name,
-            namespace,
-            owner_references,
-            resource_version,
-            self_link,
-            uid,
-        }
-    }
-}
-
-impl From<Parts> for Machine {
-    fn from(parts: Parts) -> Machine {
-        let Parts {
-            metadata,
-            spec,
-            status,
-        } = parts;
-        Machine {
-            metadata: metadata.into(),
-            spec,
-            status,
-        }
-    }
 }
 
 impl<'a> From<&'a Machine> for PartsOf<'a> {
@@ -123,29 +73,37 @@ impl<'a> From<&'a Machine> for PartsOf<'a> {
 
 impl<'de> Deserialize<'de> for Bare {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bare, D::Error> {
-        Parts::deserialize(deserializer).map(|parts| Bare(parts.into()))
+        Parts::deserialize(deserializer).map(Bare)
     }
 }
 
+/// Has a form of a Machine answer to the same names at the API server.
+macro_rules! named_as_a_machine {
+    () => {
+        type DynamicType = ();
+        type Scope = k8s_openapi::NamespaceResourceScope;
+
+        fn kind((): &()) -> std::borrow::Cow<'_, str> {
+            Machine::kind(&())
+        }
+
+        fn group((): &()) -> std::borrow::Cow<'_, str> {
+            Machine::group(&())
+        }
+
+        fn version((): &()) -> std::borrow::Cow<'_, str> {
+            Machine::version(&())
+        }
+
+        fn plural((): &()) -> std::borrow::Cow<'_, str> {
+            Machine::plural(&())
+        }
+    };
+}
+pub(super) use named_as_a_machine;
+
 impl Resource for Bare {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        Machine::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        Machine::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        Machine::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        Machine::plural(&())
-    }
+    named_as_a_machine!();
 
     fn meta(&self) -> &ObjectMeta {
         self.0.meta()

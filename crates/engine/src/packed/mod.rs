@@ -8,9 +8,9 @@
 mod bare;
 mod text;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
-use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Resource, ResourceExt, runtime::reflector::ObjectRef};
 use machinist_api::{
     names,
@@ -25,7 +25,7 @@ use thiserror::Error;
 
 use crate::controllers::declared;
 pub(crate) use bare::Bare;
-use bare::{Parts, PartsOf};
+use bare::{PartsOf, named_as_a_machine};
 
 /// Why a Machine cannot be packed or unpacked.
 #[derive(Debug, Error)]
@@ -81,8 +81,8 @@ impl Packed {
     /// The whole Machine.
     pub(crate) fn unpack(&self) -> Result<Machine, PackError> {
         let text = text::unpack(&self.0.text)?;
-        let parts: Parts = serde_json::from_slice(&text)?;
-        Ok(parts.into())
+        let Bare(machine) = serde_json::from_slice(&text)?;
+        Ok(machine)
     }
 
     /// Stands for everything but status and bookkeeping, see [`declared`].
@@ -133,24 +133,7 @@ impl<'de> Deserialize<'de> for Packed {
 }
 
 impl Resource for Packed {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        Machine::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        Machine::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        Machine::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        Machine::plural(&())
-    }
+    named_as_a_machine!();
 
     fn meta(&self) -> &ObjectMeta {
         &self.0.meta

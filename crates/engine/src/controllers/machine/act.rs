@@ -171,9 +171,6 @@ async fn bind(
         }
         Err(error) => return Err(PassError::api("could not bind the machine")(error)),
     };
-    let version = bound.resource_version().unwrap_or_default();
-    let uid = bound.uid().unwrap_or_default();
-    context.written.put(&uid, &version);
     let note = match &gathered.placement {
         Some(note) => format!("Bound. {note}"),
         None => format!("Bound to MachineProvider {namespace}/{name}."),
