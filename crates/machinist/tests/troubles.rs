@@ -53,7 +53,7 @@ fn an_image_that_does_not_exist() {
 }
 
 #[test]
-fn an_image_at_a_metadata_address_is_not_fetched_unless_that_is_allowed() {
+fn an_image_at_a_metadata_address_is_not_fetched() {
     let Some(_) = peers::program("qemu-system-x86_64") else {
         return;
     };

@@ -24,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     endpoints::{aws, declare, secret, until},
+    support::{Kubectl, Sandbox, kube::runtime, wait_for},
     world::World,
 };
 
@@ -146,4 +147,49 @@ async fn a_provider_that_checks_nobody_works_and_says_so() {
     let bad = json!({"caBundle": "my authority"});
     declare(&world, "bad", with_endpoint(&url, bad)).await;
     until(&world, "bad", "Rejected", "spec.endpoint.caBundle").await;
+}
+
+/// In a process of its own, whose host trusts the endpoint's authority.
+#[test]
+fn a_declared_authority_counts_instead_of_those_of_the_host() {
+    let sandbox = Sandbox::new();
+    let (of_host, other) = (authority(), authority());
+    let runtime = runtime();
+    let url = runtime.block_on(ec2(&of_host));
+    let trusted = sandbox.write("trusted.pem", &of_host.pem());
+    let mut command = sandbox.machinist("up");
+    command.env("SSL_CERT_FILE", trusted);
+    let up = sandbox.serve(&mut command);
+    let Some(kubectl) = Kubectl::current(&sandbox, &up.kubeconfig()) else {
+        return;
+    };
+    let keys = json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"},
+        "stringData": {"access-key-id": "AKIA", "secret-access-key": "not-to-be-seen"},
+    });
+    kubectl.feed_ok("apply", &keys.to_string());
+    for (name, endpoint, reason) in [
+        ("usual", json!({}), "Connected"),
+        (
+            "declared",
+            json!({"caBundle": other.pem()}),
+            "EndpointUntrusted",
+        ),
+    ] {
+        let provider = json!({
+            "apiVersion": "vitistack.io/v1alpha1", "kind": "MachineProvider",
+            "metadata": {"name": name}, "spec": with_endpoint(&url, endpoint),
+        });
+        kubectl.feed_ok("apply", &provider.to_string());
+        wait_for("the provider to be judged", || {
+            let provider = kubectl.get(&format!("machineprovider {name}"));
+            let all = provider["status"]["conditions"].as_array().cloned();
+            let ready = { all }
+                .into_iter()
+                .flatten()
+                .find(|one| one["type"] == "Ready");
+            let is_judged = ready.is_some_and(|ready| ready["reason"] == reason);
+            is_judged.then_some(()).ok_or(provider)
+        });
+    }
 }
