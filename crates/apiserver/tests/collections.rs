@@ -121,6 +121,11 @@ async fn pages_show_one_moment() {
     .await;
     assert_eq!(names(&page), ["w00", "w02"]);
     assert_eq!(page["metadata"].get("remainingItemCount"), None);
+    let token = page["metadata"]["continue"].as_str().unwrap();
+    let path = format!("GET {WIDGETS}?limit=2&labelSelector=even%3Dtrue&continue={token}");
+    let page = ok(&server, &path, None).await;
+    assert_eq!(names(&page), ["w04"]);
+    assert_eq!(page["metadata"]["continue"], "");
     check(
         &server,
         &[
@@ -139,6 +144,29 @@ async fn pages_show_one_moment() {
         ],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_selector_finds_what_lies_far_behind() {
+    let server = server().await;
+    // More than the server looks at in one go.
+    widgets(&server, 700).await;
+    for name in ["w650a", "w98a"] {
+        let mut body = widget(name);
+        body["metadata"]["labels"] = json!({"marked": "yes"});
+        ok(&server, &format!("POST {WIDGETS}"), Some(&body)).await;
+    }
+    let path = format!("GET {WIDGETS}?limit=1&labelSelector=marked%3Dyes");
+    let first = ok(&server, &path, None).await;
+    assert_eq!(names(&first), ["w650a"]);
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let second = ok(&server, &format!("{path}&continue={token}"), None).await;
+    assert_eq!(names(&second), ["w98a"]);
+    // Something follows, of which nothing is selected: only the next page can tell.
+    let token = second["metadata"]["continue"].as_str().unwrap();
+    let last = ok(&server, &format!("{path}&continue={token}"), None).await;
+    assert_eq!(names(&last), [""; 0]);
+    assert_eq!(last["metadata"]["continue"], "");
 }
 
 #[tokio::test]

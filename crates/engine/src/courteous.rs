@@ -137,6 +137,10 @@ impl Provider for Courteous {
         self.call(Kind::Look, || self.inner.get(key, id)).await
     }
 
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        self.call(Kind::Look, || self.inner.find_all(keys)).await
+    }
+
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         self.call(Kind::Look, || self.inner.list(cluster)).await
     }

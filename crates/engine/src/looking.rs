@@ -2,8 +2,8 @@
 //!
 //! A pass looks for its machine by key. When hundreds do so at once, because the engine starts, a
 //! provider came back or a large manifest was applied, a call for each would be throttled and
-//! would keep the calls that matter waiting. One list, begun after the last of them asked, tells
-//! each of them the same as a call of its own.
+//! would keep the calls that matter waiting. One question for all of them, begun after the last of
+//! them asked, tells each the same as a call of its own.
 
 use std::{
     collections::HashMap,
@@ -30,10 +30,10 @@ const SINGLES: usize = 16;
 /// A provider that is asked once for what many want to know.
 pub(crate) struct Looking {
     inner: Arc<dyn Provider>,
-    /// The cluster whose machines are listed; another's are looked for one by one.
+    /// The cluster whose machines are looked for together; another's are one by one.
     cluster: String,
     looks: Arc<Mutex<Looks>>,
-    /// Held by the list that is under way.
+    /// Held by the question that is under way.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -41,11 +41,17 @@ pub(crate) struct Looking {
 struct Looks {
     /// How many single looks are under way.
     singles: usize,
-    /// The list that has not begun yet, which whoever asks now may wait for.
-    next: Option<Listing>,
+    /// The question that was not put yet, which whoever asks now may join.
+    next: Option<Question>,
 }
 
-type Listing = Shared<BoxFuture<'static, Result<Arc<Found>, Arc<ProviderError>>>>;
+/// One question for many machines.
+struct Question {
+    keys: Vec<MachineKey>,
+    answer: Answer,
+}
+
+type Answer = Shared<BoxFuture<'static, Result<Arc<Found>, Arc<ProviderError>>>>;
 type Found = HashMap<MachineKey, Vec<Facts>>;
 
 /// A single look, until it has its answer or is given up.
@@ -76,27 +82,32 @@ impl Looking {
         })
     }
 
-    /// The next list to begin: one that is under way may have passed by what the asker means.
-    fn next_list(&self) -> Listing {
+    /// The answer to the next question: one that was put may have passed by what the asker means.
+    fn ask(&self, key: &MachineKey) -> Answer {
         let mut looks = lock(&self.looks);
-        if let Some(next) = &looks.next {
-            return next.clone();
+        if let Some(next) = &mut looks.next {
+            next.keys.push(key.clone());
+            return next.answer.clone();
         }
-        let (inner, cluster) = (self.inner.clone(), self.cluster.clone());
+        let inner = self.inner.clone();
         let (turn, state) = (self.turn.clone(), self.looks.clone());
-        let listing = async move {
+        let answer = async move {
             let _turn = turn.lock().await;
-            lock(&state).next = None;
-            let listed = inner.list(&cluster).await.map_err(Arc::new)?;
+            let next = lock(&state).next.take();
+            let keys = next.map(|question| question.keys).unwrap_or_default();
+            let all = inner.find_all(&keys).await.map_err(Arc::new)?;
             let mut found = Found::new();
-            for facts in listed {
+            for facts in all {
                 found.entry(facts.key.clone()).or_default().push(facts);
             }
             Ok(Arc::new(found))
         };
-        let listing = listing.boxed().shared();
-        looks.next = Some(listing.clone());
-        listing
+        let answer = answer.boxed().shared();
+        looks.next = Some(Question {
+            keys: vec![key.clone()],
+            answer: answer.clone(),
+        });
+        answer
     }
 }
 
@@ -125,7 +136,7 @@ impl Provider for Looking {
         if let Some(_single) = self.single() {
             return self.inner.find(key).await;
         }
-        match self.next_list().await {
+        match self.ask(key).await {
             Ok(found) => Ok(found.get(key).cloned().unwrap_or_default()),
             Err(error) => Err(error.share()),
         }
@@ -133,6 +144,10 @@ impl Provider for Looking {
 
     async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
         self.inner.get(key, id).await
+    }
+
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        self.inner.find_all(keys).await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {

@@ -109,6 +109,11 @@ impl Provider for Metered {
             .await
     }
 
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        self.measure("find_all", self.limit, self.inner.find_all(keys))
+            .await
+    }
+
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         self.measure("list", self.limit, self.inner.list(cluster))
             .await

@@ -62,7 +62,7 @@ impl Cloud {
         let client = Client::new(&endpoint, REGION, self.keys(), Way::default()).unwrap();
         let ask = async |action| {
             let query =
-                Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &key.to_string());
+                Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &[&key.to_string()]);
             client.call(&query).await.unwrap()
         };
         let answer = ask("DescribeInstances").await;

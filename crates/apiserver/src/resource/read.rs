@@ -13,6 +13,9 @@ use crate::registry::Kind;
 use crate::selector::Selector;
 use crate::status::ApiError;
 
+/// How many objects a selective list takes from the store at least, to look for those selected.
+const LOOKED_AT_A_TIME: usize = 500;
+
 /// How a list's resource version is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VersionMatch {
@@ -123,8 +126,11 @@ impl Core {
         let mut entries: Vec<Entry> = Vec::new();
         let mut revision = at;
         loop {
-            // With a selector, a page of the store may give less than a page for the client.
-            let wanted = options.limit.map(|limit| limit - entries.len());
+            let wanted = options.limit.map(|limit| match selector.is_everything() {
+                true => limit,
+                // Few of a page of the store may be for the client.
+                false => limit.saturating_sub(entries.len()).max(LOOKED_AT_A_TIME),
+            });
             let page = self.page(
                 &prefix,
                 after.as_deref(),
@@ -133,19 +139,23 @@ impl Core {
                 token.as_ref(),
             )?;
             let page_revision = *revision.get_or_insert(page.revision);
-            let last = page.entries.last().map(|e| e.key.clone());
-            let matching = self.present(kind, page.entries).await?.into_iter();
-            if selector.is_everything() {
-                entries.extend(matching);
-            } else {
-                entries.extend(matching.filter(|e| selector.matches(&codec::decode(e))));
-            }
-            let full = options.limit.is_some_and(|limit| entries.len() >= limit);
             let shown = match &token {
                 Some(token) if token.rv > 0 => Revision(token.rv.unsigned_abs()),
                 _ => page_revision,
             };
-            let Some(last) = last.filter(|_| page.remaining > 0) else {
+            let mut rest = self.present(kind, page.entries).await?.into_iter();
+            let mut last = None;
+            let is_full = |so_far: &[Entry]| options.limit.is_some_and(|l| so_far.len() >= l);
+            while !is_full(&entries)
+                && let Some(entry) = rest.next()
+            {
+                last = Some(entry.key.clone());
+                if selector.is_everything() || selector.selects(&entry) {
+                    entries.push(entry);
+                }
+            }
+            let remaining = rest.len() + page.remaining;
+            let Some(last) = last.filter(|_| remaining > 0) else {
                 return Ok(Listed {
                     entries,
                     revision: shown,
@@ -153,7 +163,7 @@ impl Core {
                     remaining: None,
                 });
             };
-            if full {
+            if is_full(&entries) {
                 let start = last.strip_prefix(&prefix).unwrap_or_default().to_owned();
                 let rv = i64::try_from(shown.0).unwrap_or(i64::MAX);
                 let token = Token {
@@ -161,12 +171,11 @@ impl Core {
                     rv,
                     start,
                 };
-                let remaining = selector.is_everything().then_some(page.remaining);
                 return Ok(Listed {
                     entries,
                     revision: shown,
                     token: Some(token.encode()),
-                    remaining,
+                    remaining: selector.is_everything().then_some(remaining),
                 });
             }
             after = Some(last.to_string());
@@ -187,9 +196,7 @@ impl Core {
         let page = self.page(&key, None, Some(1), at, None)?;
         let found = page.entries.into_iter().filter(|e| *e.key == key);
         let found = self.present(kind, found.collect()).await?.into_iter();
-        let entries = found
-            .filter(|e| selector.matches(&codec::decode(e)))
-            .collect();
+        let entries = found.filter(|entry| selector.selects(entry)).collect();
         Ok(Listed {
             entries,
             revision: page.revision,

@@ -85,6 +85,18 @@ impl FieldSelector {
             .map(|r| r.value.as_str())
     }
 
+    /// The fields that [`matches`](Self::matches) looks at.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|requirement| {
+            let path = requirement.path.as_str();
+            let others: &[&str] = match path {
+                "source" => &["involvedObject", "reportingComponent"],
+                _ => &[],
+            };
+            std::iter::once(path).chain(others.iter().copied())
+        })
+    }
+
     /// Whether every requirement holds.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.0.iter().all(|requirement| {
@@ -199,6 +211,10 @@ mod tests {
             let selector = FieldSelector::parse(text).unwrap();
             assert_eq!(selector.matches(&object), expected, "{text}");
         }
+        let selector = FieldSelector::parse("source=a,reason!=b").unwrap();
+        let paths: Vec<&str> = selector.paths().collect();
+        let wanted = ["source", "involvedObject", "reportingComponent", "reason"];
+        assert_eq!(paths, wanted);
         assert!(FieldSelector::parse("metadata.name").is_err());
     }
 }

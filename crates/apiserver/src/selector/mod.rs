@@ -2,11 +2,13 @@
 //! Parsing and matching only; which fields a kind offers is in its descriptor.
 
 mod field;
+mod glance;
 mod label;
 
 pub(crate) use field::FieldSelector;
 pub(crate) use label::LabelSelector;
 
+use machinist_store::Entry;
 use serde_json::Value;
 
 use crate::registry::Kind;
@@ -44,6 +46,19 @@ impl Selector {
     /// Whether the object is selected.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         self.labels.matches(object.pointer("/metadata/labels")) && self.fields.matches(object)
+    }
+
+    /// Whether the object in an entry is selected, of which no more is read than that takes.
+    pub(crate) fn selects(&self, entry: &Entry) -> bool {
+        let labels = (!self.labels.is_empty()).then_some("metadata.labels");
+        let paths: Vec<&str> = self.fields.paths().chain(labels).collect();
+        match glance::glance(&entry.value, &paths) {
+            Ok(seen) => self.matches(&seen),
+            Err(error) => {
+                tracing::error!(%error, key = %entry.key, "a stored object is not JSON");
+                self.matches(&Value::Null)
+            }
+        }
     }
 
     /// The name that the selection is limited to, if it is.

@@ -17,7 +17,7 @@ mod inventory;
 mod trust;
 mod window;
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -61,6 +61,19 @@ pub trait Provider: Send + Sync + 'static {
     async fn get(&self, key: &MachineKey, id: &MachineId) -> ProviderResult<Option<Facts>> {
         let found = self.find(key).await?;
         Ok(found.into_iter().find(|facts| facts.id == *id))
+    }
+
+    /// Every machine that carries one of these keys, which are of one cluster. It says of each
+    /// what [`find`](Provider::find) would; a platform that can be asked for many by name need
+    /// not show all the others.
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        let Some(cluster) = keys.first().map(MachineKey::cluster) else {
+            return Ok(Vec::new());
+        };
+        let wanted: HashSet<&MachineKey> = keys.iter().collect();
+        let mut found = self.list(cluster).await?;
+        found.retain(|facts| wanted.contains(&facts.key));
+        Ok(found)
     }
 
     /// Every machine that carries a key of this cluster, for adoption, drift and the orphan sweep.

@@ -14,6 +14,8 @@ struct Slow {
     answers: Semaphore,
     finds: AtomicUsize,
     lists: AtomicUsize,
+    /// What each question for many was about.
+    asked: Mutex<Vec<Vec<MachineKey>>>,
     fails: bool,
 }
 
@@ -24,6 +26,7 @@ impl Slow {
             answers: Semaphore::new(0),
             finds: AtomicUsize::new(0),
             lists: AtomicUsize::new(0),
+            asked: Mutex::default(),
             fails,
         })
     }
@@ -61,8 +64,14 @@ impl Provider for Slow {
         found.retain(|facts| facts.key == *key);
         Ok(found)
     }
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        self.asked.lock().unwrap().push(keys.to_vec());
+        let mut found = self.look(&self.lists).await?;
+        found.retain(|facts| keys.contains(&facts.key));
+        Ok(found)
+    }
     async fn list(&self, _: &str) -> ProviderResult<Vec<Facts>> {
-        self.look(&self.lists).await
+        unreachable!("nobody asks for all")
     }
     async fn create(&self, _: &MachineKey, _: &Want) -> ProviderResult<Facts> {
         unreachable!("nothing is made here")
@@ -93,12 +102,15 @@ async fn a_hundred_looks_at_once_are_a_few_calls() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].key, *key);
     }
-    // The first list is under way when the others ask for the next.
+    // The first question is under way when the others join the next.
     assert_eq!(slow.calls(), (SINGLES, 2));
+    // Each is about those that joined it, and no others.
+    let asked = slow.asked.lock().unwrap().concat();
+    assert_eq!(asked, keys[SINGLES..]);
 }
 
 #[tokio::test]
-async fn a_list_that_began_before_the_question_does_not_answer_it() {
+async fn a_question_that_was_put_before_is_no_answer() {
     let slow = Slow::new(false);
     let looking = Arc::new(Looking::new(slow.clone(), "c".into()));
     let ask = |number: u64| {
@@ -109,7 +121,7 @@ async fn a_list_that_began_before_the_question_does_not_answer_it() {
     while slow.calls() != (SINGLES, 1) {
         tokio::task::yield_now().await;
     }
-    // Made while a list is under way that does not have it.
+    // Made while a question is under way that does not know of it.
     slow.machines.lock().unwrap().push(facts(100, "c"));
     asked.push(ask(100));
     slow.answers.add_permits(100);
@@ -120,7 +132,7 @@ async fn a_list_that_began_before_the_question_does_not_answer_it() {
 }
 
 #[tokio::test]
-async fn everybody_hears_of_a_list_that_fails_and_the_next_one_is_new() {
+async fn everybody_hears_of_a_question_that_fails_and_the_next_one_is_new() {
     let slow = Slow::new(true);
     let looking = Looking::new(slow.clone(), "c".into());
     let keys: Vec<MachineKey> = (0..50).map(|number| facts(number, "c").key).collect();

@@ -98,7 +98,7 @@ impl Platform {
 
     async fn ask(&self, action: &'static str, uid: &str) -> Element {
         let key = "tag:machinist.vitistack.io/key";
-        let query = Query::new(action).filter(1, key, &format!("*/{uid}"));
+        let query = Query::new(action).filter(1, key, &[&format!("*/{uid}")]);
         self.direct.call(&query).await.expect("an answer of moto")
     }
 }

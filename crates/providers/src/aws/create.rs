@@ -103,7 +103,7 @@ impl Aws {
             }
             State::Pending | State::Running | State::Stopping | State::Stopped | State::Other => {}
         }
-        let volumes = self.volumes(super::tags::KEY, &key.to_string()).await;
+        let volumes = self.volumes(super::tags::KEY, &[&key.to_string()]).await;
         let view = View {
             instances: vec![instance],
             volumes: volumes.map_err(AwsError::plainly)?,

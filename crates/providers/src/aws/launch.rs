@@ -61,7 +61,7 @@ impl Aws {
         names.sort();
         names.dedup();
         for name in names {
-            let query = Query::new("DescribeSecurityGroups").filter(1, "group-name", name);
+            let query = Query::new("DescribeSecurityGroups").filter(1, "group-name", &[name]);
             let answer = self.client.call(&query).await?;
             let mut ids = answer
                 .items(&["securityGroupInfo"])

@@ -5,7 +5,7 @@
 //! it for some time.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -28,7 +28,10 @@ const PAGE: &str = "1000";
 /// More pages than any account has: a cursor that leads in circles ends here.
 const MOST_PAGES: usize = 1000;
 
-/// Everything that carries one key, or a key of one cluster.
+/// How many values EC2 takes in one filter.
+pub(super) const VALUES: usize = 200;
+
+/// Everything that carries one key, some keys, or a key of one cluster.
 #[derive(Debug, Default)]
 pub(super) struct View {
     pub(super) instances: Vec<Instance>,
@@ -64,12 +67,13 @@ pub(super) enum ById {
 impl Aws {
     /// Everything that carries a key.
     pub(super) async fn view_of(&self, key: &MachineKey) -> Result<View, AwsError> {
-        self.view(tags::KEY, &key.to_string()).await
+        self.view(tags::KEY, &[&key.to_string()]).await
     }
 
-    pub(super) async fn view(&self, tag: &str, value: &str) -> Result<View, AwsError> {
+    /// Everything that carries a tag with one of these values.
+    pub(super) async fn view(&self, tag: &str, values: &[&str]) -> Result<View, AwsError> {
         let filter = format!("tag:{tag}");
-        let query = Query::new("DescribeInstances").filter(1, &filter, value);
+        let query = Query::new("DescribeInstances").filter(1, &filter, values);
         let mut instances = Vec::new();
         for page in self.pages(query).await? {
             for reservation in page.items(&["reservationSet"]) {
@@ -79,13 +83,17 @@ impl Aws {
         }
         Ok(View {
             instances,
-            volumes: self.volumes(tag, value).await?,
+            volumes: self.volumes(tag, values).await?,
         })
     }
 
-    /// The volumes that carry a tag and are not on their way out.
-    pub(super) async fn volumes(&self, tag: &str, value: &str) -> Result<Vec<Volume>, AwsError> {
-        let query = Query::new("DescribeVolumes").filter(1, &format!("tag:{tag}"), value);
+    /// The volumes that carry a tag with one of these values, and are not on their way out.
+    pub(super) async fn volumes(
+        &self,
+        tag: &str,
+        values: &[&str],
+    ) -> Result<Vec<Volume>, AwsError> {
+        let query = Query::new("DescribeVolumes").filter(1, &format!("tag:{tag}"), values);
         let mut volumes = Vec::new();
         for page in self.pages(query).await? {
             let read = page.items(&["volumeSet"]).map(|item| {
@@ -163,7 +171,7 @@ impl Aws {
                 return Err(busy(why, None));
             }
         };
-        let volumes = self.volumes(tags::KEY, &key.to_string()).await;
+        let volumes = self.volumes(tags::KEY, &[&key.to_string()]).await;
         let view = View {
             instances: instance.into_iter().collect(),
             volumes: volumes.map_err(AwsError::plainly)?,
@@ -187,6 +195,26 @@ impl Aws {
             machines.extend(facts::of_remains(key, last, &volumes));
         }
         machines
+    }
+
+    /// The machines of many keys, told apart by their tags.
+    pub(super) async fn facts_of_all(&self, view: View) -> Vec<Facts> {
+        let mut by_key: BTreeMap<MachineKey, View> = BTreeMap::new();
+        for instance in view.instances {
+            if let Some(key) = facts::key_of(&instance.tags) {
+                by_key.entry(key).or_default().instances.push(instance);
+            }
+        }
+        for volume in view.volumes {
+            if let Some(key) = facts::key_of(&volume.tags) {
+                by_key.entry(key).or_default().volumes.push(volume);
+            }
+        }
+        let mut all = Vec::new();
+        for (key, view) in &by_key {
+            all.extend(self.facts(key, view).await);
+        }
+        all
     }
 
     /// Processors and memory of an instance's type; EC2 is asked once for each type. They are only

@@ -36,7 +36,7 @@ use machinist_core::{
 };
 
 pub use config::AwsConfig;
-use look::{Unseen, View};
+use look::Unseen;
 use wire::{AwsError, Client, Query};
 
 /// The driver for EC2 in one region.
@@ -127,27 +127,22 @@ impl Provider for Aws {
         Ok(found.into_iter().find(|facts| facts.id == *id))
     }
 
-    async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
-        let view = self
-            .view(tags::CLUSTER, cluster)
-            .await
-            .map_err(AwsError::plainly)?;
-        let mut by_key: BTreeMap<MachineKey, View> = BTreeMap::new();
-        for instance in view.instances {
-            if let Some(key) = facts::key_of(&instance.tags) {
-                by_key.entry(key).or_default().instances.push(instance);
-            }
-        }
-        for volume in view.volumes {
-            if let Some(key) = facts::key_of(&volume.tags) {
-                by_key.entry(key).or_default().volumes.push(volume);
-            }
-        }
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        let names: Vec<String> = keys.iter().map(MachineKey::to_string).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut all = Vec::new();
-        for (key, view) in &by_key {
-            all.extend(self.facts(key, view).await);
+        for some in names.chunks(look::VALUES) {
+            let view = self.view(tags::KEY, some).await;
+            let view = view.map_err(AwsError::plainly)?;
+            all.extend(self.facts_of_all(view).await);
         }
         Ok(all)
+    }
+
+    async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
+        let view = self.view(tags::CLUSTER, &[cluster]).await;
+        let view = view.map_err(AwsError::plainly)?;
+        Ok(self.facts_of_all(view).await)
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {

@@ -27,7 +27,7 @@ impl Aws {
         if instance.state == State::ShuttingDown {
             return Ok(());
         }
-        let volumes = self.volumes(super::tags::KEY, &key.to_string()).await;
+        let volumes = self.volumes(super::tags::KEY, &[&key.to_string()]).await;
         for volume in volumes.map_err(AwsError::plainly)? {
             self.prepare(&instance, &volume).await?;
         }

@@ -180,7 +180,7 @@ impl Aws {
     }
 
     async fn volumes_of(&self, key: &MachineKey) -> ProviderResult<Vec<Volume>> {
-        let volumes = self.volumes(tags::KEY, &key.to_string()).await;
+        let volumes = self.volumes(tags::KEY, &[&key.to_string()]).await;
         volumes.map_err(AwsError::plainly)
     }
 }

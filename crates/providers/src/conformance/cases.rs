@@ -206,6 +206,13 @@ pub(super) async fn only_the_own_cluster_is_listed(fixture: &dyn Fixture) -> Out
     let mut expected = vec![ours.clone(), also_ours.clone()];
     expected.sort();
     ensure!(keys == expected, "listed {keys:?}");
+    // Many are asked for at once, of which some never were.
+    let asked = [also_ours.clone(), key_in(ours.cluster())?];
+    let found = provider.find_all(&asked).await.map_err(told("find_all"))?;
+    let found: Vec<_> = found.into_iter().map(|facts| facts.key).collect();
+    ensure!(found == [also_ours.clone()], "found {found:?}");
+    let none = provider.find_all(&[]).await.map_err(told("find_all"))?;
+    ensure!(none.is_empty(), "asked for nothing and found {none:?}");
     for key in [&ours, &also_ours, &theirs] {
         remove(fixture, &*provider, key).await?;
     }

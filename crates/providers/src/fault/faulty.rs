@@ -61,6 +61,11 @@ impl Provider for Faulty {
         call.end(self.inner.get(key, id).await?).await
     }
 
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        let call = self.begin(Verb::FindAll, None).await?;
+        call.end(self.inner.find_all(keys).await?).await
+    }
+
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::List, None).await?;
         call.end(self.inner.list(cluster).await?).await

@@ -27,6 +27,8 @@ pub enum Verb {
     Find,
     /// `get`
     Get,
+    /// `find_all`
+    FindAll,
     /// `list`
     List,
     /// `create`

@@ -12,6 +12,8 @@ use super::machine::Machine;
 pub(super) enum Among<'a> {
     /// Those that carry this key.
     Key(&'a MachineKey),
+    /// Those that carry one of these keys.
+    Keys(&'a [MachineKey]),
     /// Those whose key is of this cluster.
     Cluster(&'a str),
 }
@@ -20,6 +22,7 @@ impl Among<'_> {
     fn has(self, key: &MachineKey) -> bool {
         match self {
             Among::Key(wanted) => key == wanted,
+            Among::Keys(wanted) => wanted.contains(key),
             Among::Cluster(cluster) => key.cluster() == cluster,
         }
     }
@@ -105,6 +108,10 @@ impl Fleet {
     ) -> (Vec<Facts>, Vec<MachineKey>) {
         let ids: Vec<MachineId> = match among {
             Among::Key(key) => self.ids.get(key).cloned().unwrap_or_default(),
+            Among::Keys(keys) => {
+                let ids = keys.iter().filter_map(|key| self.ids.get(key));
+                ids.flatten().cloned().collect()
+            }
             Among::Cluster(_) => self.by_id.keys().cloned().collect(),
         };
         let (mut found, mut changed) = (Vec::new(), Vec::new());
@@ -112,7 +119,8 @@ impl Fleet {
             let Some(machine) = self.by_id.get_mut(&id) else {
                 continue;
             };
-            if !among.has(&machine.facts.key) {
+            // Those found by key carry it.
+            if matches!(among, Among::Cluster(_)) && !among.has(&machine.facts.key) {
                 continue;
             }
             if machine.advance(true, now) {

@@ -150,6 +150,12 @@ impl Provider for Sim {
             .await
     }
 
+    async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
+        let call = self.begin(Verb::FindAll, None).await?;
+        let found = self.cloud.look(call.is_stale(), Among::Keys(keys));
+        call.end(found).await
+    }
+
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::List, None).await?;
         let found = self.cloud.look(call.is_stale(), Among::Cluster(cluster));

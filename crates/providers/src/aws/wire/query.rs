@@ -77,11 +77,13 @@ impl Query {
         })
     }
 
-    /// Adds a filter with one value. EC2 reads `*` and `?` in it as wildcards.
+    /// Adds a filter that any of these values passes. EC2 reads `*` and `?` in them as wildcards.
     #[must_use]
-    pub fn filter(self, number: u32, name: &str, value: &str) -> Query {
-        self.with(format!("Filter.{number}.Name"), name)
-            .with(format!("Filter.{number}.Value.1"), value)
+    pub fn filter(self, number: u32, name: &str, values: &[&str]) -> Query {
+        let named = self.with(format!("Filter.{number}.Name"), name);
+        (1..).zip(values).fold(named, |query, (at, value)| {
+            query.with(format!("Filter.{number}.Value.{at}"), *value)
+        })
     }
 
     /// The body of the request, as `application/x-www-form-urlencoded`.
@@ -130,13 +132,13 @@ mod tests {
     #[test]
     fn a_call_is_written_as_the_protocol_wants_it() {
         let query = Query::new("DescribeInstances")
-            .filter(1, "tag:a b", "c&d")
+            .filter(1, "tag:a b", &["c&d", "e"])
             .list("InstanceId", ["i-1", "i-2"])
             .maybe("NextToken", None::<String>);
         assert_eq!(
             query.body(),
             "Action=DescribeInstances&Version=2016-11-15&Filter.1.Name=tag%3Aa%20b\
-             &Filter.1.Value.1=c%26d&InstanceId.1=i-1&InstanceId.2=i-2"
+             &Filter.1.Value.1=c%26d&Filter.1.Value.2=e&InstanceId.1=i-1&InstanceId.2=i-2"
         );
     }
 
