@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -17,6 +17,7 @@ use machinist_core::provider::Connect;
 use crate::{
     Clock, Engine, Metrics, Readiness,
     backoff::Backoff,
+    births::Births,
     connections::{Connections, ProviderName},
     events::Events,
     notices::Notices,
@@ -51,8 +52,8 @@ pub(crate) struct Context {
     pub(crate) tally: Tally,
     /// Which machine is in which phase since when.
     pub(crate) phases: Phases,
-    /// How many machines are being made for the first time.
-    pub(crate) births: Arc<AtomicUsize>,
+    /// How many machines were begun of late.
+    pub(crate) births: Births,
     /// The UID that stands for the cluster, half of every machine's key.
     pub(crate) cluster: String,
     /// All Machines, as last seen.
@@ -123,7 +124,7 @@ impl Context {
             placing: Placing::default(),
             tally: Tally::default(),
             phases: Phases::default(),
-            births: Arc::default(),
+            births: Births::default(),
             cluster,
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),

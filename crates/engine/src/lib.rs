@@ -17,6 +17,7 @@
 //! a connected one ([`Connect`](machinist_core::provider::Connect)).
 
 mod backoff;
+mod births;
 mod clock;
 mod connections;
 mod context;

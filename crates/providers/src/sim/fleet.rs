@@ -1,6 +1,6 @@
 //! The machines of the simulated platform, found by id and by key without a walk over all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use machinist_core::machine::{Facts, MachineId, MachineKey};
@@ -13,7 +13,7 @@ pub(super) enum Among<'a> {
     /// Those that carry this key.
     Key(&'a MachineKey),
     /// Those that carry one of these keys.
-    Keys(&'a [MachineKey]),
+    Keys(&'a HashSet<&'a MachineKey>),
     /// Those whose key is of this cluster.
     Cluster(&'a str),
 }
@@ -119,8 +119,7 @@ impl Fleet {
             let Some(machine) = self.by_id.get_mut(&id) else {
                 continue;
             };
-            // Those found by key carry it.
-            if matches!(among, Among::Cluster(_)) && !among.has(&machine.facts.key) {
+            if !among.has(&machine.facts.key) {
                 continue;
             }
             if machine.advance(true, now) {

@@ -11,7 +11,7 @@ mod fleet;
 mod machine;
 mod options;
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
@@ -152,7 +152,8 @@ impl Provider for Sim {
 
     async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::FindAll, None).await?;
-        let found = self.cloud.look(call.is_stale(), Among::Keys(keys));
+        let keys: HashSet<&MachineKey> = keys.iter().collect();
+        let found = self.cloud.look(call.is_stale(), Among::Keys(&keys));
         call.end(found).await
     }
 

@@ -8,10 +8,7 @@ mod report;
 use std::{
     future::Future,
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -32,6 +29,7 @@ use self::report::Reported;
 use super::Parts;
 use crate::{
     Readiness,
+    births::SOON,
     context::Context,
     error::{PassError, chain},
     packed::Packed,
@@ -44,10 +42,6 @@ const MAX_STEPS: usize = 8;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The same, where so much is under way that the provider's machines are listed meanwhile.
 const LISTED: Duration = Duration::from_secs(30);
-/// One of many machines that is made within this time is not said to be being made.
-const SOON: Duration = Duration::from_secs(2);
-/// How many machines that are being made are few.
-const FEW: usize = 16;
 /// While a person must help.
 const STALLED: Duration = Duration::from_secs(15);
 /// How long after its start a guest is watched closely for its first report.
@@ -174,8 +168,7 @@ async fn pass(
     };
     // A new machine is born with the status that binding it would report; one write is enough.
     let birth = step == Step::Create && gather::known_id(&machine).is_none();
-    let birth = birth.then(|| Birth::begin(&context.births));
-    let crowded = birth.as_ref().is_some_and(Birth::is_crowded);
+    let crowded = birth && context.births.begin();
     let said = (step == Step::Bind || crowded) && gathered.trouble.is_none();
     let reported = match said {
         true => Reported::Said(Box::new(machine.clone())),
@@ -201,7 +194,6 @@ async fn pass(
         false => (None, act::act(&machine, &step, &gathered, context).await?),
     };
     let machine = newer.unwrap_or(machine);
-    drop(birth);
     *taken = Some(step.clone());
     if let Some(provider) = &gathered.provider_name {
         context.recount(provider);
@@ -226,32 +218,6 @@ async fn pass(
                 false => later,
             }))
         }
-    }
-}
-
-/// A machine that is being made for the first time, until that is over.
-struct Birth {
-    all: Arc<AtomicUsize>,
-    before: usize,
-}
-
-impl Birth {
-    fn begin(all: &Arc<AtomicUsize>) -> Birth {
-        Birth {
-            before: all.fetch_add(1, Ordering::Relaxed),
-            all: all.clone(),
-        }
-    }
-
-    /// Whether more machines are being made than anybody looks at one by one.
-    fn is_crowded(&self) -> bool {
-        self.before >= FEW
-    }
-}
-
-impl Drop for Birth {
-    fn drop(&mut self) {
-        self.all.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
