@@ -93,27 +93,30 @@ mod tests {
     use super::*;
     use crate::meta::at_path;
 
-    fn any_json() -> impl Strategy<Value = Value> {
+    /// Mostly objects in objects, with so few names that a path leads somewhere.
+    fn any_object() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<i64>().prop_map(Value::from),
             "[a-c\"\\\\é]{0,3}".prop_map(Value::from),
         ];
-        leaf.prop_recursive(4, 48, 4, |inner| {
+        let map = |of| prop::collection::btree_map("[ab]", of, 1..3);
+        let map = move |of| map(of).prop_map(|map| Value::Object(map.into_iter().collect()));
+        let below = leaf.prop_recursive(4, 32, 2, move |inner| {
             prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::btree_map("[a-c]", inner, 0..4)
-                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+                4 => map(inner.clone()),
+                1 => prop::collection::vec(inner, 0..3).prop_map(Value::from),
             ]
-        })
+        });
+        map(below.boxed())
     }
 
     proptest! {
         #[test]
         fn it_shows_what_the_whole_object_shows(
-            object in any_json(),
-            paths in prop::collection::vec("[a-c](\\.[a-c]){0,3}", 0..4),
+            object in any_object(),
+            paths in prop::collection::vec("[ab](\\.[ab]){0,3}", 0..4),
         ) {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             let seen = glance(object.to_string().as_bytes(), &paths).unwrap();
