@@ -23,7 +23,10 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// The comparison without these fields and everything below them.
-    pub(super) fn without(&self, ignored: &Set) -> Comparison {
+    pub(super) fn without(self, ignored: &Set) -> Comparison {
+        if ignored.is_empty() {
+            return self;
+        }
         Comparison {
             removed: self.removed.recursive_difference(ignored),
             modified: self.modified.recursive_difference(ignored),
@@ -98,11 +101,15 @@ impl Walker {
                 .flat_map(|map| map.keys())
                 .collect();
             for name in names {
-                self.path.push(PathElement::field(name));
                 let (old, new) = (
                     old_map.and_then(|m| m.get(name)),
                     new_map.and_then(|m| m.get(name)),
                 );
+                // Most of an object is as it was, down to the last leaf.
+                if old == new {
+                    continue;
+                }
+                self.path.push(PathElement::field(name.as_str()));
                 self.visit(shape.child(name), old, new);
                 self.path.pop();
             }

@@ -264,9 +264,12 @@ fn contested_sets(
     managed: &Managed,
     own: Option<&str>,
 ) -> BTreeMap<String, Set> {
+    let written = comparisons.iter();
+    let written = written.map(|(version, comparison)| (version, comparison.written()));
+    let written: BTreeMap<&String, Set> = written.collect();
     let held = others(managed, own).filter_map(|(key, entry)| {
-        let written = comparisons.get(&entry.api_version)?.written();
-        Some((key.clone(), entry.set.intersection(&written)))
+        let written = written.get(&entry.api_version)?;
+        Some((key.clone(), entry.set.intersection(written)))
     });
     held.filter(|(_, set)| !set.is_empty()).collect()
 }
@@ -300,8 +303,10 @@ fn hand_over(
         if let Some(lost) = contested.get(key) {
             entry.set = entry.set.difference(lost);
         }
-        if let Some(comparison) = comparisons.get(&entry.api_version) {
-            entry.set = entry.set.difference(&comparison.removed);
+        let gone = comparisons.get(&entry.api_version);
+        let gone = gone.map(|comparison| &comparison.removed);
+        if let Some(gone) = gone.filter(|gone| !gone.is_empty()) {
+            entry.set = entry.set.difference(gone);
         }
     }
     managed.0.retain(|_, entry| !entry.set.is_empty());

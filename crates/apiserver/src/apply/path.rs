@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use super::value;
 #[derive(Debug, Clone)]
 pub enum PathElement {
     /// A field of an object, by name (`f:`).
-    Field(String),
+    Field(Arc<str>),
     /// An item of a keyed list, by its key fields in order of their names (`k:`).
     Key(Vec<(String, Value)>),
     /// An item of a set, by its value (`v:`).
@@ -46,7 +47,7 @@ pub enum PathError {
 
 impl PathElement {
     /// The element for a field of this name.
-    pub fn field(name: impl Into<String>) -> Self {
+    pub fn field(name: impl Into<Arc<str>>) -> Self {
         Self::Field(name.into())
     }
 

@@ -42,7 +42,7 @@ impl<'v> Emptied<'v> {
             return self;
         };
         let child = match (stated, element) {
-            (Some(Value::Object(fields)), PathElement::Field(name)) => fields.get(name),
+            (Some(Value::Object(fields)), PathElement::Field(name)) => fields.get(&**name),
             (Some(Value::Array(items)), _) => items
                 .iter()
                 .find(|item| item_element(list, item).as_ref() == Ok(element)),
@@ -78,7 +78,7 @@ fn remove(shape: Shape<'_>, value: &Value, items: &Set, emptied: Emptied<'_>) ->
             return Value::Null;
         }
         let kept = fields.iter().filter_map(|(name, field)| {
-            let left = keep(&PathElement::field(name), shape.child(name), field)?;
+            let left = keep(&PathElement::field(name.as_str()), shape.child(name), field)?;
             Some((name.clone(), left))
         });
         let kept: Map<_, _> = kept.collect();
@@ -127,7 +127,7 @@ pub(super) fn extract_items(shape: Shape<'_>, value: &Value, items: &Set) -> Val
             let taken = fields.iter().filter_map(|(name, field)| {
                 Some((
                     name.clone(),
-                    take(&PathElement::field(name), shape.child(name), field)?,
+                    take(&PathElement::field(name.as_str()), shape.child(name), field)?,
                 ))
             });
             let taken: Map<_, _> = taken.collect();

@@ -39,9 +39,19 @@ impl Set {
         match path {
             [] => {}
             [last] => {
-                self.members.insert(last.clone());
+                if !self.members.contains(last) {
+                    self.members.insert(last.clone());
+                }
             }
-            [first, rest @ ..] => self.children.entry(first.clone()).or_default().insert(rest),
+            // Most paths have a sibling: what is there is not made again.
+            [first, rest @ ..] => match self.children.get_mut(first) {
+                Some(child) => child.insert(rest),
+                None => {
+                    let mut child = Set::new();
+                    child.insert(rest);
+                    self.children.insert(first.clone(), child);
+                }
+            },
         }
     }
 
@@ -71,15 +81,22 @@ impl Set {
     #[must_use]
     pub fn union(&self, other: &Set) -> Set {
         let mut out = self.clone();
-        out.members.extend(other.members.iter().cloned());
-        for (element, theirs) in &other.children {
-            let merged = match out.children.get(element) {
-                Some(ours) => ours.union(theirs),
-                None => theirs.clone(),
-            };
-            out.children.insert(element.clone(), merged);
-        }
+        out.add(other);
         out
+    }
+
+    fn add(&mut self, other: &Set) {
+        let new = other.members.difference(&self.members);
+        let new: Vec<_> = new.cloned().collect();
+        self.members.extend(new);
+        for (element, theirs) in &other.children {
+            match self.children.get_mut(element) {
+                Some(ours) => ours.add(theirs),
+                None => {
+                    self.children.insert(element.clone(), theirs.clone());
+                }
+            }
+        }
     }
 
     /// The paths in both sets.

@@ -110,7 +110,7 @@ impl Walker {
             return Err(self.expected("map", value));
         };
         for (name, field) in fields {
-            self.below(PathElement::field(name), shape.child(name), field)?;
+            self.below(PathElement::field(name.as_str()), shape.child(name), field)?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ fn any_element() -> impl Strategy<Value = PathElement> {
         ]
     };
     prop_oneof![
-        "[a-c]{1,2}".prop_map(PathElement::Field),
+        "[a-c]{1,2}".prop_map(|name: String| PathElement::field(name)),
         btree_map("[a-b]", scalar(), 1..3).prop_map(PathElement::key),
         scalar().prop_map(PathElement::Value),
         (0..4_i64).prop_map(PathElement::Index),
