@@ -199,7 +199,7 @@ fn a_disk_that_is_attached_later_has_the_default_size() {
 fn a_vitistack_fills_what_the_provider_leaves_open() {
     let stack = serde_json::from_value(json!({
         "metadata": {"name": "prod", "namespace": "default"},
-        "spec": {"settings": {"defaultStorageClass": "slow"}},
+        "spec": {"settings": {"defaultStorageClass": "slow", "monitoring": {"enabled": true}}},
     }))
     .expect("a Vitistack");
     let disks = json!({"disks": [{"name": "a", "sizeGB": 1}, {"name": "b", "sizeGB": 1}]});
@@ -207,12 +207,19 @@ fn a_vitistack_fills_what_the_provider_leaves_open() {
     fill_from_stack(&mut open, &stack);
     let classes: Vec<_> = open.disks.iter().map(|d| d.class.as_deref()).collect();
     assert_eq!(classes, [Some("slow"), Some("slow")]);
+    assert_eq!(open.monitoring, Some(true));
+    let told = &open.defaults.told[open.defaults.told.len() - 2..];
     assert_eq!(
-        open.defaults.told.last().map(String::as_str),
-        Some("storage class slow (spec.settings.defaultStorageClass of Vitistack prod)")
+        told,
+        [
+            "storage class slow (spec.settings.defaultStorageClass of Vitistack prod)",
+            "monitoring on (spec.settings.monitoring.enabled of Vitistack prod)",
+        ]
     );
-    // The provider is closer.
-    let mut filled = want(&disks, &generous());
+    // The provider is closer, and the machine closer still.
+    let mut own = disks.clone();
+    own["monitoring"] = false.into();
+    let mut filled = want(&own, &generous());
     let before = filled.clone();
     fill_from_stack(&mut filled, &stack);
     assert_eq!(filled, before);

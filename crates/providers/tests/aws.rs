@@ -22,7 +22,7 @@ use machinist_core::{
 };
 use machinist_providers::{
     Aws, AwsConfig, Way,
-    aws::wire::{Client, Keys, Query},
+    aws::wire::{Client, Element, Keys, Query},
     conformance::{Fixture, run_all, smallest_want},
 };
 
@@ -56,23 +56,25 @@ impl Cloud {
         driver.unwrap()
     }
 
-    /// Asks moto itself for ids of what carries a key and is not gone.
-    async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
+    /// Asks moto itself for what carries a key.
+    async fn ask(&self, action: &'static str, key: &MachineKey) -> Element {
         let endpoint = format!("http://127.0.0.1:{}", self.moto.port);
         let client = Client::new(&endpoint, REGION, self.keys(), Way::default()).unwrap();
-        let ask = async |action| {
-            let query =
-                Query::new(action).filter(1, "tag:machinist.vitistack.io/key", &[&key.to_string()]);
-            client.call(&query).await.unwrap()
-        };
-        let answer = ask("DescribeInstances").await;
+        let tag = "tag:machinist.vitistack.io/key";
+        let query = Query::new(action).filter(1, tag, &[&key.to_string()]);
+        client.call(&query).await.unwrap()
+    }
+
+    /// The ids of what carries a key and is not gone.
+    async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
+        let answer = self.ask("DescribeInstances", key).await;
         let reservations = answer.items(&["reservationSet"]);
         let instances = reservations.flat_map(|item| item.items(&["instancesSet"]));
         let instances = instances
             .filter(|item| item.text(&["instanceState", "name"]) != Some("terminated"))
             .filter_map(|item| item.text(&["instanceId"]).map(str::to_owned))
             .collect();
-        let answer = ask("DescribeVolumes").await;
+        let answer = self.ask("DescribeVolumes", key).await;
         let volumes = answer.items(&["volumeSet"]);
         let volumes = volumes.filter_map(|item| item.text(&["volumeId"]).map(str::to_owned));
         (instances, volumes.collect())
@@ -267,6 +269,29 @@ async fn a_machine_is_resized_while_it_is_stopped() {
     assert_eq!(facts.instance_type.as_deref(), Some("t3.small"));
     assert_eq!(facts.memory, Some(2 << 30));
     driver.delete(&key, &id, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_machine_is_made_with_the_monitoring_that_is_wanted() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let driver = cloud.driver();
+    for (wanted, state) in [
+        (None, "disabled"),
+        (Some(false), "disabled"),
+        (Some(true), "enabled"),
+    ] {
+        let (key, mut want) = (fresh(), cloud.want("watched"));
+        want.monitoring = wanted;
+        let id = driver.create(&key, &want).await.unwrap().id;
+        let answer = cloud.ask("DescribeInstances", &key).await;
+        let mut reservations = answer.items(&["reservationSet"]);
+        let mut instances = reservations.next().unwrap().items(&["instancesSet"]);
+        let shown = instances.next().unwrap().text(&["monitoring", "state"]);
+        assert_eq!(shown, Some(state), "{wanted:?}");
+        driver.delete(&key, &id, None).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -46,6 +46,9 @@ pub struct Want {
     pub tags: BTreeMap<String, String>,
     /// Security groups that apply to every interface.
     pub security_groups: Vec<String>,
+    /// Whether the platform watches it closely; `None` leaves that to the platform. It counts when
+    /// the machine is made.
+    pub monitoring: Option<bool>,
     /// What the provider gives to what is left open when something is made.
     pub defaults: Defaults,
     /// Settings that only the platform understands, as declared.

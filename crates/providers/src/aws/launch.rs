@@ -97,6 +97,10 @@ pub(super) fn request(key: &MachineKey, want: &Want, named: &Named) -> ProviderR
         .with("ImageId", image)
         .with("InstanceType", kind)
         .maybe("Placement.AvailabilityZone", want.zone.as_deref())
+        .maybe(
+            "Monitoring.Enabled",
+            want.monitoring.map(|on| on.to_string()),
+        )
         .with("MetadataOptions.HttpTokens", "required")
         .with("MetadataOptions.HttpEndpoint", "enabled")
         .maybe("UserData", user_data::encoded(&want.init)?);

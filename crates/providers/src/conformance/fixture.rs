@@ -87,6 +87,7 @@ pub fn smallest_want(name: &str) -> Want {
         grace: None,
         tags: BTreeMap::new(),
         security_groups: Vec::new(),
+        monitoring: None,
         settings: BTreeMap::new(),
     }
 }

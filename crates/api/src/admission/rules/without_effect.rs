@@ -57,7 +57,7 @@ const OF_STACK: &[&str] = &[
     "security",
     "settings.defaultNetworkPolicy",
     "settings.logging",
-    "settings.monitoring",
+    "settings.monitoring.namespace",
     "tags",
 ];
 

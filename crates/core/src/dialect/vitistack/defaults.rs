@@ -91,17 +91,26 @@ pub(super) fn tags(
 /// Fills in what neither the machine nor its provider says, from the settings of the Vitistack that
 /// has the machine's namespace.
 pub fn fill_from_stack(want: &mut Want, stack: &Vitistack) {
-    let settings = stack.spec.settings.as_ref();
-    let Some(class) = settings.and_then(|settings| settings.default_storage_class.as_ref()) else {
+    let Some(settings) = &stack.spec.settings else {
         return;
     };
-    let open = want.disks.iter_mut().filter(|disk| disk.class.is_none());
-    let filled = open.map(|disk| disk.class = Some(class.clone())).count();
-    if filled > 0 {
-        let name = stack.metadata.name.as_deref().unwrap_or_default();
-        want.defaults.told.push(format!(
-            "storage class {class} (spec.settings.defaultStorageClass of Vitistack {name})"
-        ));
+    let name = stack.metadata.name.as_deref().unwrap_or_default();
+    let mut tell = |what: String, field: &str| {
+        let told = format!("{what} (spec.settings.{field} of Vitistack {name})");
+        want.defaults.told.push(told);
+    };
+    if let Some(class) = &settings.default_storage_class {
+        let open = want.disks.iter_mut().filter(|disk| disk.class.is_none());
+        let filled = open.map(|disk| disk.class = Some(class.clone())).count();
+        if filled > 0 {
+            tell(format!("storage class {class}"), "defaultStorageClass");
+        }
+    }
+    let monitoring = settings.monitoring.as_ref();
+    if let (None, Some(on)) = (want.monitoring, monitoring.and_then(|all| all.enabled)) {
+        want.monitoring = Some(on);
+        let state = if on { "on" } else { "off" };
+        tell(format!("monitoring {state}"), "monitoring.enabled");
     }
 }
 

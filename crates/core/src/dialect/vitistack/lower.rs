@@ -63,6 +63,7 @@ pub fn lower(machine: &Machine, provider: &MachineProvider) -> Result<Want, Lowe
             .map(Duration::from_secs),
         tags,
         security_groups,
+        monitoring: spec.monitoring,
         settings: config
             .map(|config| config.config.clone())
             .unwrap_or_default(),
