@@ -213,7 +213,7 @@ fn a_vitistack_fills_what_the_provider_leaves_open() {
         told,
         [
             "storage class slow (spec.settings.defaultStorageClass of Vitistack prod)",
-            "monitoring on (spec.settings.monitoring.enabled of Vitistack prod)",
+            "monitoring on when it is made, where the platform has any (spec.settings.monitoring.enabled of Vitistack prod)",
         ]
     );
     // The provider is closer, and the machine closer still.

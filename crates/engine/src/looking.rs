@@ -93,8 +93,11 @@ impl Looking {
         let (turn, state) = (self.turn.clone(), self.looks.clone());
         let answer = async move {
             let _turn = turn.lock().await;
-            let next = lock(&state).next.take();
-            let keys = next.map(|question| question.keys).unwrap_or_default();
+            // Who was not asked for is not absent: a question without keys is no answer.
+            let Some(Question { keys, .. }) = lock(&state).next.take() else {
+                let lost = ProviderError::transport("looking for machines", "nobody was named");
+                return Err(Arc::new(lost));
+            };
             let all = inner.find_all(&keys).await.map_err(Arc::new)?;
             let mut found = Found::new();
             for facts in all {

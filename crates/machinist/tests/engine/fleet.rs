@@ -85,8 +85,10 @@ fn calls_do_not_grow_with_the_machines() {
         let looks = looks(&life) - before;
         assert!(looks < FLEET / 2, "{looks} looks at a start");
         let (finds, lists) = (count(&life, Verb::Find), count(&life, Verb::List));
+        let together = count(&life, Verb::FindAll);
         tokio::time::sleep(Duration::from_secs(600)).await;
         assert_eq!(count(&life, Verb::Find), finds, "nothing changed");
+        assert_eq!(count(&life, Verb::FindAll), together, "nothing changed");
         let lists = count(&life, Verb::List) - lists;
         assert!((9..30).contains(&lists), "{lists} lists in ten minutes");
         assert_eq!(count(&life, Verb::Create), FLEET);

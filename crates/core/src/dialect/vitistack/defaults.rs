@@ -110,7 +110,10 @@ pub fn fill_from_stack(want: &mut Want, stack: &Vitistack) {
     if let (None, Some(on)) = (want.monitoring, monitoring.and_then(|all| all.enabled)) {
         want.monitoring = Some(on);
         let state = if on { "on" } else { "off" };
-        tell(format!("monitoring {state}"), "monitoring.enabled");
+        tell(
+            format!("monitoring {state} when it is made, where the platform has any"),
+            "monitoring.enabled",
+        );
     }
 }
 
