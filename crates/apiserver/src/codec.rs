@@ -98,6 +98,13 @@ pub(crate) fn decode_value(value: &[u8]) -> Value {
     })
 }
 
+/// Whether a stored object may have a field of this name somewhere; what it does not mention, it does
+/// not have.
+pub(crate) fn mentions(value: &[u8], field: &str) -> bool {
+    let field = field.as_bytes();
+    value.windows(field.len()).any(|part| part == field)
+}
+
 /// Writes a resource version into an object.
 pub(crate) fn set_resource_version(object: &mut Value, revision: u64) {
     crate::meta::metadata_mut(object).insert("resourceVersion".into(), revision.to_string().into());

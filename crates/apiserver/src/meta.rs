@@ -90,7 +90,7 @@ pub(crate) fn copy(object: &mut Value, from: &Value, field: &str) {
 }
 
 /// A copy of an object without its managed fields, which are often the larger half.
-pub(crate) fn clone_without_managers(object: &Value) -> Value {
+pub(crate) fn clone_without_managers(object: &Value, kept: impl Fn(&str) -> bool) -> Value {
     let Some(fields) = object.as_object() else {
         return object.clone();
     };
@@ -102,7 +102,8 @@ pub(crate) fn clone_without_managers(object: &Value) -> Value {
         }
         _ => (name.clone(), value.clone()),
     };
-    Value::Object(fields.iter().map(copy).collect())
+    let fields = fields.iter().filter(|(name, _)| kept(name));
+    Value::Object(fields.map(copy).collect())
 }
 
 /// Sets or removes a top-level field so that `object` has there what `from` has.

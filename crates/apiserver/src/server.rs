@@ -248,7 +248,7 @@ impl ApiServer {
         let options = WriteOptions::internal(MANAGER);
         let written = self
             .core
-            .patch(&at, Part::Main, PatchKind::Apply, &service, &options);
+            .patch(&at, Part::Main, PatchKind::Apply, service, &options);
         // Nobody needs the service to be served: a store that takes no writes is no reason to refuse.
         if let Err(error) = written.await {
             tracing::warn!(%error, "cannot write the service that tells of this API");

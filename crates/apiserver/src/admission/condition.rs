@@ -39,11 +39,44 @@ impl Conditions {
 
     /// Whether all hold. One that does not decides; without such a one, an error counts as the
     /// failure policy says, and is a sentence.
-    pub(super) fn hold(
-        &self,
-        variables: &Variables,
-        policy: FailurePolicy,
-    ) -> Result<bool, String> {
+    pub(super) fn hold(&self, seen: &Seen<'_>, policy: FailurePolicy) -> Result<bool, String> {
+        let about = self.about(seen);
+        let values = [seen.object, seen.old, Some(&about)];
+        let plain = |condition: &Result<Expression, String>| {
+            condition.as_ref().ok()?.plainly_holds(&values)
+        };
+        let plain: Vec<Option<bool>> = self.all.iter().map(plain).collect();
+        if plain.contains(&Some(false)) {
+            return Ok(false);
+        }
+        if plain.iter().all(|holds| *holds == Some(true)) {
+            return Ok(true);
+        }
+        self.evaluate(&self.variables(seen, &about), policy)
+    }
+
+    /// As much of the request as the conditions ask for. There is no review yet, and so no UID.
+    fn about(&self, seen: &Seen<'_>) -> Value {
+        let is_asked = |name: &str| match self.asked.get("request") {
+            Some(Asked::Fields(names)) => names.contains(name),
+            Some(Asked::All) | None => true,
+        };
+        super::review::about(seen.request, seen.told, is_asked)
+    }
+
+    fn variables(&self, seen: &Seen<'_>, about: &Value) -> Variables {
+        let mut variables = Variables::default();
+        let mut add = |name, value: &Value| match self.asked.get(name) {
+            Some(asked) => variables.add(name, value, asked),
+            None => variables.add(name, value, &Asked::All),
+        };
+        add("object", seen.object.unwrap_or(&Value::Null));
+        add("oldObject", seen.old.unwrap_or(&Value::Null));
+        add("request", about);
+        variables
+    }
+
+    fn evaluate(&self, variables: &Variables, policy: FailurePolicy) -> Result<bool, String> {
         let mut errors = Vec::new();
         for condition in &self.all {
             match condition {
@@ -64,26 +97,10 @@ impl Conditions {
     }
 }
 
-/// The values that conditions see of a request, in the version that the webhook is told of.
-pub(super) fn variables(
-    conditions: &Conditions,
-    request: &Request<'_>,
-    told: &Kind,
-    object: Option<&Value>,
-    old: Option<&Value>,
-) -> Variables {
-    let mut variables = Variables::default();
-    let mut add = |name, value: &Value| match conditions.asked.get(name) {
-        Some(asked) => variables.add(name, value, asked),
-        None => variables.add(name, value, &Asked::All),
-    };
-    add("object", object.unwrap_or(&Value::Null));
-    add("oldObject", old.unwrap_or(&Value::Null));
-    let mut about = super::review::about(request, told);
-    if let Some(fields) = about.as_object_mut() {
-        // Conditions are evaluated before there is a review.
-        fields.remove("uid");
-    }
-    add("request", &about);
-    variables
+/// What conditions see of a request, in the version that the webhook is told of.
+pub(super) struct Seen<'a> {
+    pub(super) request: &'a Request<'a>,
+    pub(super) told: &'a Kind,
+    pub(super) object: Option<&'a Value>,
+    pub(super) old: Option<&'a Value>,
 }

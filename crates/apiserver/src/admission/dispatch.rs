@@ -1,33 +1,18 @@
 //! Asking the webhooks: mutating ones one after the other, validating ones all at once.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::configuration::{FailurePolicy, Webhook};
-use super::review::{self, Answer};
+use super::call::patched;
+use super::configuration::Webhook;
 use super::{Hooks, Request, is_exempt};
 use crate::core::Core;
-use crate::metrics::WebhookCall;
-use crate::patch;
 use crate::registry::Kind;
-use crate::schema;
 use crate::status::ApiError;
-
-/// The most that a webhook may answer.
-const ANSWER_LIMIT: usize = 8 << 20;
-
-/// Why a webhook's answer does not let a request pass.
-enum Refusal {
-    /// There is no answer; the failure policy decides.
-    Calling { why: String, code: u16 },
-    /// It said no.
-    Denied(ApiError),
-    /// It may not be asked, or what it asks for cannot be done.
-    Other(ApiError),
-}
 
 /// An object on its way through the mutating webhooks, in the version last asked for.
 struct Working {
@@ -179,7 +164,14 @@ impl Core {
                 old,
             } = call;
             let answer = self
-                .ask(hook, request, kind, object.as_ref(), old.as_ref(), false)
+                .ask(
+                    hook,
+                    request,
+                    kind,
+                    object.as_deref(),
+                    old.as_deref(),
+                    false,
+                )
                 .await;
             let place = format!("round_0_index_{at}");
             self.settle_call(
@@ -202,8 +194,8 @@ impl Core {
         &self,
         hooks: &'h Hooks,
         request: &Request<'_>,
-        object: Option<&Value>,
-        old: Option<&Value>,
+        object: Option<&'h Value>,
+        old: Option<&'h Value>,
     ) -> Result<Vec<Asked<'h>>, ApiError> {
         let mut asked = Vec::new();
         for hook in hooks {
@@ -215,6 +207,15 @@ impl Core {
             if is_same && !self.conditions_hold(hook, request, &told, object, old)? {
                 continue;
             }
+            if is_same {
+                asked.push(Asked {
+                    hook,
+                    kind: told,
+                    object: object.map(Cow::Borrowed),
+                    old: old.map(Cow::Borrowed),
+                });
+                continue;
+            }
             let mut view = Working {
                 kind: request.kind.clone(),
                 object: object.cloned(),
@@ -223,130 +224,16 @@ impl Core {
             view.become_version(self, &told, request.subresource)
                 .await?;
             let Working { kind, object, old } = view;
-            if is_same
-                || self.conditions_hold(hook, request, &kind, object.as_ref(), old.as_ref())?
-            {
+            if self.conditions_hold(hook, request, &kind, object.as_ref(), old.as_ref())? {
                 asked.push(Asked {
                     hook,
                     kind,
-                    object,
-                    old,
+                    object: object.map(Cow::Owned),
+                    old: old.map(Cow::Owned),
                 });
             }
         }
         Ok(asked)
-    }
-
-    /// Asks one webhook; gives its answer when that is a yes.
-    async fn ask(
-        &self,
-        hook: &Webhook,
-        request: &Request<'_>,
-        told: &Kind,
-        object: Option<&Value>,
-        old: Option<&Value>,
-        mutating: bool,
-    ) -> Result<Answer, Refusal> {
-        if request.dry_run && !hook.dry_run {
-            let why = format!("admission webhook {:?} does not support dry run", hook.name);
-            return Err(Refusal::Other(ApiError::bad_request(why)));
-        }
-        let versions = hook.review_versions.iter().map(String::as_str);
-        let version = versions
-            .into_iter()
-            .find(|v| matches!(*v, "v1" | "v1beta1"))
-            .ok_or_else(|| Refusal::Calling {
-                why: "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)".into(),
-                code: 400,
-            })?;
-        let target = hook.target.as_ref().map_err(|why| Refusal::Calling {
-            why: format!("could not get REST client: {why}"),
-            code: 500,
-        })?;
-        let uid = uuid::Uuid::new_v4().to_string();
-        let review = review::review(version, &uid, request, told, object, old);
-        let caller = &self.admission.caller;
-        let traceparent = request.notes.traceparent();
-        let answer = caller
-            .post(target, review, hook.timeout, ANSWER_LIMIT, traceparent)
-            .await
-            .map_err(|error| Refusal::Calling {
-                why: format!("failed to call webhook: {error}"),
-                code: error.code(),
-            })?;
-        let answer =
-            review::read(answer, version, &uid, mutating).map_err(|why| Refusal::Calling {
-                why: format!("received invalid webhook response: {why}"),
-                code: 503,
-            })?;
-        for (key, value) in &answer.annotations {
-            let key = format!("{}/{key}", hook.name);
-            request.notes.annotate(key, value.clone());
-        }
-        for warning in &answer.warnings {
-            request.notes.warn(warning);
-        }
-        if answer.allowed {
-            Ok(answer)
-        } else {
-            Err(Refusal::Denied(review::denial(
-                &hook.name,
-                answer.status.as_ref(),
-            )))
-        }
-    }
-
-    /// Counts a call, and lets the failure policy decide when there was no answer.
-    fn settle_call<T>(
-        &self,
-        hook: &Webhook,
-        request: &Request<'_>,
-        role: &'static str,
-        took: Duration,
-        place: &str,
-        result: Result<T, Refusal>,
-    ) -> Result<Option<T>, ApiError> {
-        let ignored = hook.failure == FailurePolicy::Ignore;
-        let (code, rejection) = match &result {
-            Ok(_) => (200, None),
-            Err(Refusal::Calling { code, .. }) if ignored => (*code, None),
-            Err(Refusal::Calling { code, .. }) => (*code, Some("calling_webhook_error")),
-            Err(Refusal::Denied(error)) => (error.code.as_u16(), Some("no_error")),
-            Err(Refusal::Other(_)) => (0, Some("apiserver_internal_error")),
-        };
-        self.metrics.webhook_called(
-            WebhookCall {
-                name: &hook.name,
-                role,
-                operation: request.operation.name(),
-                code,
-                rejection,
-            },
-            took,
-        );
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(Refusal::Calling { why, .. }) if ignored => {
-                tracing::warn!(
-                    webhook = hook.name,
-                    why,
-                    "a webhook could not be asked; going on"
-                );
-                let kind = if role == "admit" {
-                    "mutation"
-                } else {
-                    "validating"
-                };
-                let key = format!("failed-open.{kind}.webhook.admission.k8s.io/{place}");
-                request.notes.annotate(key, hook.name.clone());
-                Ok(None)
-            }
-            Err(Refusal::Calling { why, .. }) => {
-                let why = format!("failed calling webhook {:?}: {why}", hook.name);
-                Err(ApiError::internal_cause(&why))
-            }
-            Err(Refusal::Denied(error) | Refusal::Other(error)) => Err(error),
-        }
     }
 }
 
@@ -354,47 +241,6 @@ impl Core {
 struct Asked<'h> {
     hook: &'h Webhook,
     kind: Arc<Kind>,
-    object: Option<Value>,
-    old: Option<Value>,
-}
-
-/// The object after the patch of an answer, with the defaults of what the patch left out.
-fn patched(
-    hook: &Webhook,
-    told: &Kind,
-    object: Option<&Value>,
-    answer: &Answer,
-) -> Result<Option<Value>, Refusal> {
-    let Some(text) = &answer.patch else {
-        return Ok(None);
-    };
-    let undecodable = |error: serde_json::Error| Refusal::Calling {
-        why: format!("received undecodable patch in webhook response: {error}"),
-        code: 503,
-    };
-    let operations: Value = serde_json::from_slice(text).map_err(undecodable)?;
-    if operations.as_array().is_some_and(Vec::is_empty) {
-        return Ok(None);
-    }
-    let Some(object) = object else {
-        let why = format!(
-            "admission webhook {:?} attempted to modify the object, which is not supported for this operation",
-            hook.name
-        );
-        return Err(Refusal::Other(ApiError::internal_cause(&why)));
-    };
-    if answer.patch_type != "JSONPatch" {
-        return Err(Refusal::Calling {
-            why: format!("unsupported patch type {:?}", answer.patch_type),
-            code: 400,
-        });
-    }
-    let mut patched = patch::json_patch(object, &operations)
-        .map_err(|error| Refusal::Other(ApiError::internal_cause(&crate::status::chain(&error))))?;
-    // A patch is no way to make another thing of an object.
-    for field in ["apiVersion", "kind"] {
-        crate::meta::copy_field(&mut patched, object, field);
-    }
-    schema::default(told.schema(), &mut patched);
-    Ok(Some(patched))
+    object: Option<Cow<'h, Value>>,
+    old: Option<Cow<'h, Value>>,
 }

@@ -49,9 +49,14 @@ impl Core {
         if hook.conditions.is_empty() {
             return Ok(true);
         }
-        let variables = condition::variables(&hook.conditions, request, told, object, old);
+        let seen = condition::Seen {
+            request,
+            told,
+            object,
+            old,
+        };
         hook.conditions
-            .hold(&variables, hook.failure)
+            .hold(&seen, hook.failure)
             .map_err(|why| ApiError::forbidden(request.kind, request.name, &why))
     }
 

@@ -5,6 +5,7 @@
 //! call [`Core::mutate`](crate::core::Core) before an object is judged and `Core::approve` after;
 //! reaching a webhook is left to `crate::webhook`.
 
+mod call;
 mod condition;
 mod configuration;
 mod dispatch;

@@ -6,9 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Request;
+use crate::auth::Identity;
 use crate::registry::Kind;
 use crate::status::ApiError;
 
@@ -45,32 +46,28 @@ struct Response {
     warnings: Option<Vec<String>>,
 }
 
-/// What there is to say of a request beside its objects; `told` is the version that the webhook
-/// asked for.
-pub(super) fn about(request: &Request<'_>, told: &Kind) -> Value {
+/// What there is to say of a request beside its objects, as far as it is asked for; `told` is the
+/// version that the webhook asked for.
+pub(super) fn about(request: &Request<'_>, told: &Kind, is_asked: impl Fn(&str) -> bool) -> Value {
     let kind = |kind: &Kind| match request.subresource {
         "scale" => json!({"group": "autoscaling", "version": "v1", "kind": "Scale"}),
         _ => json!({"group": kind.group, "version": kind.version, "kind": kind.kind}),
     };
     let resource = |kind: &Kind| json!({"group": kind.group, "version": kind.version, "resource": kind.plural});
-    let caller = request.caller;
-    let mut user = json!({"username": caller.user, "groups": caller.groups});
-    if !caller.uid.is_empty() {
-        user["uid"] = caller.uid.clone().into();
-    }
-    if !caller.extra.is_empty() {
-        user["extra"] = json!(caller.extra);
-    }
-    let mut about = json!({
-        "kind": kind(told),
-        "resource": resource(told),
-        "requestKind": kind(request.kind),
-        "requestResource": resource(request.kind),
-        "operation": request.operation.name(),
-        "userInfo": user,
-        "dryRun": request.dry_run,
-        "options": request.options,
-    });
+    let mut about = Map::new();
+    let mut put = |field: &str, value: &dyn Fn() -> Value| {
+        if is_asked(field) {
+            about.insert(field.to_owned(), value());
+        }
+    };
+    put("kind", &|| kind(told));
+    put("resource", &|| resource(told));
+    put("requestKind", &|| kind(request.kind));
+    put("requestResource", &|| resource(request.kind));
+    put("operation", &|| request.operation.name().into());
+    put("userInfo", &|| user(request.caller));
+    put("dryRun", &|| request.dry_run.into());
+    put("options", &|| request.options.clone());
     for (field, value) in [
         ("subResource", request.subresource),
         ("requestSubResource", request.subresource),
@@ -78,10 +75,21 @@ pub(super) fn about(request: &Request<'_>, told: &Kind) -> Value {
         ("namespace", request.namespace),
     ] {
         if !value.is_empty() {
-            about[field] = value.into();
+            put(field, &|| value.into());
         }
     }
-    about
+    Value::Object(about)
+}
+
+fn user(caller: &Identity) -> Value {
+    let mut user = json!({"username": caller.user, "groups": caller.groups});
+    if !caller.uid.is_empty() {
+        user["uid"] = caller.uid.clone().into();
+    }
+    if !caller.extra.is_empty() {
+        user["extra"] = json!(caller.extra);
+    }
+    user
 }
 
 /// The whole review.
@@ -93,7 +101,7 @@ pub(super) fn review(
     object: Option<&Value>,
     old: Option<&Value>,
 ) -> Value {
-    let mut asked = about(request, told);
+    let mut asked = about(request, told, |_| true);
     asked["uid"] = uid.into();
     asked["object"] = object.cloned().unwrap_or_default();
     asked["oldObject"] = old.cloned().unwrap_or_default();

@@ -23,15 +23,11 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// The comparison without these fields and everything below them.
-    pub(super) fn without(self, ignored: &Set) -> Comparison {
-        if ignored.is_empty() {
-            return self;
+    pub(super) fn without(mut self, ignored: &Set) -> Comparison {
+        for set in [&mut self.removed, &mut self.modified, &mut self.added] {
+            set.subtract_recursively(ignored);
         }
-        Comparison {
-            removed: self.removed.recursive_difference(ignored),
-            modified: self.modified.recursive_difference(ignored),
-            added: self.added.recursive_difference(ignored),
-        }
+        self
     }
 
     /// The fields that the new object sets.

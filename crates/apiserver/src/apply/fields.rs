@@ -116,6 +116,30 @@ fn read(node: &Value) -> Result<(Set, bool), FieldsError> {
     Ok((set, is_member || is_leaf))
 }
 
+/// Whether a `fieldsV1` value can be read, without making anything of it.
+pub(super) fn check(node: &Value) -> Result<(), FieldsError> {
+    let fields = match node {
+        Value::Object(fields) => fields,
+        Value::Null => return Ok(()),
+        other => {
+            return Err(FieldsError::NotAnObject {
+                found: type_name(other),
+            });
+        }
+    };
+    for (key, below) in fields {
+        if key == "." {
+            continue;
+        }
+        // The name of a field can be anything; what else there is has to be read.
+        let known = key.starts_with("f:") || PathElement::parse(key)?.is_some();
+        if known {
+            check(below)?;
+        }
+    }
+    Ok(())
+}
+
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::fields::FieldsError;
-use super::set::Set;
+use super::held::Held;
 use super::value::{go_json, quote};
 
 /// How a manager wrote its fields.
@@ -100,17 +100,17 @@ impl Identity {
 
 /// One manager with its fields.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct Entry<'v> {
     pub(super) identity: Identity,
     /// The version at which the fields were written.
     pub(super) api_version: String,
     pub(super) time: Option<Timestamp>,
-    pub(super) set: Set,
+    pub(super) held: Held<'v>,
 }
 
 /// Every manager of an object, by its key.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Managed(pub(super) BTreeMap<String, Entry>);
+pub(super) struct Managed<'v>(pub(super) BTreeMap<String, Entry<'v>>);
 
 /// Whether two lists of managed fields, as they lie in objects, differ in their times at most.
 pub(super) fn is_same_but_for_times(one: &Value, other: &Value) -> bool {
@@ -160,24 +160,24 @@ pub enum ManagedFieldsError {
 
 /// An entry as it stands on the wire, of the right types but not yet read further.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Raw {
+pub(super) struct Raw<'v> {
     manager: String,
     operation: String,
     api_version: String,
     time: Option<Timestamp>,
     fields_type: String,
-    fields: Option<Value>,
+    fields: Option<&'v Value>,
     subresource: String,
 }
 
 /// The raw entries of an object; `None` when there is no list, or one that is not of the right
 /// types throughout, which counts as none.
-pub(super) fn raw_entries(object: &Value) -> Option<Vec<Raw>> {
+pub(super) fn raw_entries(object: &Value) -> Option<Vec<Raw<'_>>> {
     let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
     entries.iter().map(raw_entry).collect()
 }
 
-fn raw_entry(entry: &Value) -> Option<Raw> {
+fn raw_entry(entry: &Value) -> Option<Raw<'_>> {
     let entry = entry.as_object()?;
     let text = |name: &str| match entry.get(name) {
         None | Some(Value::Null) => Some(String::new()),
@@ -195,16 +195,13 @@ fn raw_entry(entry: &Value) -> Option<Raw> {
             Some(time.parse().ok()?)
         },
         fields_type: text("fieldsType")?,
-        fields: entry
-            .get("fieldsV1")
-            .filter(|fields| !fields.is_null())
-            .cloned(),
+        fields: entry.get("fieldsV1").filter(|fields| !fields.is_null()),
         subresource: text("subresource")?,
     })
 }
 
 /// Whether someone asks to forget all managers: an empty list, or one empty entry.
-pub(super) fn is_reset(entries: &[Raw]) -> bool {
+pub(super) fn is_reset(entries: &[Raw<'_>]) -> bool {
     match entries {
         [] => true,
         [only] => *only == Raw::default(),
@@ -212,9 +209,9 @@ pub(super) fn is_reset(entries: &[Raw]) -> bool {
     }
 }
 
-impl Managed {
+impl<'v> Managed<'v> {
     /// Reads the entries; of two for the same manager the later one counts.
-    pub(super) fn decode(entries: Option<Vec<Raw>>) -> Result<Managed, ManagedFieldsError> {
+    pub(super) fn decode(entries: Option<Vec<Raw<'v>>>) -> Result<Self, ManagedFieldsError> {
         let mut managed = Managed::default();
         for (index, raw) in entries.into_iter().flatten().enumerate() {
             let operation = match raw.operation.as_str() {
@@ -231,8 +228,7 @@ impl Managed {
                     found: raw.fields_type,
                 });
             }
-            let fields = raw.fields.unwrap_or(Value::Null);
-            let set = Set::from_fields_v1(&fields)
+            let held = Held::read(raw.fields.unwrap_or(&Value::Null))
                 .map_err(|source| ManagedFieldsError::Fields { index, source })?;
             let identity = Identity {
                 // A name that is missing stays missing here; only new entries get one.
@@ -243,16 +239,15 @@ impl Managed {
                 identity,
                 api_version: raw.api_version,
                 time: raw.time,
-                set,
+                held,
             };
             managed.0.insert(entry.identity.key(), entry);
         }
         Ok(managed)
     }
 
-    /// Writes the entries into the object in their canonical order, or removes the field when
-    /// there are none.
-    pub(super) fn encode_into(&self, object: &mut Value) {
+    /// The entries in their canonical order; nothing when there are none.
+    pub(super) fn to_json(&self) -> Option<Value> {
         let mut entries: Vec<_> = self.0.values().collect();
         entries.sort_by_cached_key(|entry| {
             let seconds = entry.time.map_or(0, Timestamp::as_second);
@@ -266,21 +261,26 @@ impl Managed {
             )
         });
         let entries: Vec<_> = entries.into_iter().map(Entry::to_json).collect();
-        if entries.is_empty() {
-            remove_from(object);
-            return;
-        }
-        let Some(object) = object.as_object_mut() else {
-            return;
-        };
-        let metadata = object.entry("metadata").or_insert_with(|| json!({}));
-        if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert("managedFields".into(), Value::Array(entries));
-        }
+        (!entries.is_empty()).then_some(Value::Array(entries))
     }
 }
 
-impl Entry {
+/// Writes entries into an object, or removes the field when there are none.
+pub(super) fn write_into(object: &mut Value, entries: Option<Value>) {
+    let Some(entries) = entries else {
+        remove_from(object);
+        return;
+    };
+    let Some(object) = object.as_object_mut() else {
+        return;
+    };
+    let metadata = object.entry("metadata").or_insert_with(|| json!({}));
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.insert("managedFields".into(), entries);
+    }
+}
+
+impl Entry<'_> {
     fn to_json(&self) -> Value {
         let mut out = Map::new();
         let mut put = |name: &str, text: String| {
@@ -294,7 +294,7 @@ impl Entry {
         put("time", self.time.map(seconds_text).unwrap_or_default());
         put("fieldsType", "FieldsV1".into());
         put("subresource", self.identity.subresource.clone());
-        out.insert("fieldsV1".into(), self.set.to_fields_v1());
+        out.insert("fieldsV1".into(), self.held.to_fields_v1());
         Value::Object(out)
     }
 }

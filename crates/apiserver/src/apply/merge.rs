@@ -15,6 +15,10 @@ pub(super) fn merge(shape: Shape<'_>, live: &Value, applied: &Value) -> Value {
 
 fn merge_node(shape: Shape<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
     let leaf = || applied.or(live).cloned();
+    // Both fit the schema: laid over nothing, each of them is itself.
+    if live.is_none() || applied.is_none() {
+        return leaf();
+    }
     let kinds = shape.kinds().narrow(applied.or(live));
     if kinds.map {
         let (ours, theirs) = (as_map(live), as_map(applied));

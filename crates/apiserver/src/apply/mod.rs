@@ -13,10 +13,12 @@
 //! and managers of a version that a custom kind no longer has are forgotten, where Kubernetes
 //! means to forget them and fails.
 
+mod aside;
 mod compare;
 mod error;
 mod field_set;
 mod fields;
+mod held;
 mod item;
 mod last_applied;
 mod managed;
@@ -26,6 +28,7 @@ mod object_meta;
 mod ownership;
 mod path;
 mod remove;
+mod scale;
 mod set;
 mod shape;
 mod validate;
@@ -35,6 +38,7 @@ mod versions;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -43,6 +47,7 @@ pub use error::{ApplyError, Conflict};
 pub use fields::FieldsError;
 pub use managed::ManagedFieldsError;
 pub use path::{PathElement, PathError, display_path};
+pub use scale::{Places, SCALE, SCALE_VERSION, managers_after_scale, managers_of_scale};
 pub use set::Set;
 pub(crate) use value::go_json;
 pub use versions::Versions;
@@ -50,7 +55,7 @@ pub use versions::Versions;
 use crate::meta;
 use crate::schema::Schema;
 use managed::Managed;
-use managers::Request;
+use managers::{Aside, Request};
 use ownership::{Refusal, Rules};
 use shape::Shape;
 
@@ -83,7 +88,22 @@ pub fn apply(
     force: bool,
     ignore: &Set,
 ) -> Result<Value, ApplyError> {
-    let request = request(versions, manager, ignore)?;
+    apply_by(versions, live, applied, manager, force, ignore, true)
+}
+
+/// Applies with or without the shortcuts around what cannot change; a test holds that both ways
+/// lead to the same.
+fn apply_by(
+    versions: &dyn Versions,
+    live: Option<&Value>,
+    applied: &Value,
+    manager: &Manager<'_>,
+    force: bool,
+    ignore: &Set,
+    shortcuts: bool,
+) -> Result<Value, ApplyError> {
+    let mut request = request(versions, manager, ignore)?;
+    request.rules.shortcuts = shortcuts;
     check_type(live, applied, manager)?;
     if applied
         .pointer("/metadata/managedFields")
@@ -92,15 +112,21 @@ pub fn apply(
         return Err(ApplyError::ManagedFieldsInApplied);
     }
     let managed = Managed::decode(live.and_then(managed::raw_entries))?;
+    let aside = match live {
+        Some(live) if shortcuts => request.untouched(live, applied, &managed),
+        _ => Aside::new(),
+    };
     let base = match live {
-        Some(live) => without_managed_fields(live, manager.api_version),
+        Some(live) => {
+            let kept = |name: &str| !aside.contains_key(name);
+            without_managed_fields(live, manager.api_version, kept)
+        }
         None => empty_object(manager.api_version, applied.get("kind")),
     };
-    let mut stated = without_managed_fields(applied, manager.api_version);
-    drop_null_creation_time(&mut stated);
+    let stated = without_null_creation_time(applied);
 
     let again = (manager.name == last_applied::KUBECTL).then(|| managed.clone());
-    let first = request.apply(&base, &stated, managed, force);
+    let first = request.apply(&base, &aside, &stated, managed, force);
     let (new, managed) = match (first, again) {
         (Err(Refusal::Contested(contested)), Some(managed)) => {
             let client = last_applied::owned_by_client(request.shape(), &base, manager.api_version);
@@ -110,7 +136,7 @@ pub fn apply(
                 .filter(|c| !client.has(&c.path))
                 .collect();
             if left.is_empty() {
-                request.apply(&base, &stated, managed, true)
+                request.apply(&base, &aside, &stated, managed, true)
             } else {
                 Err(Refusal::Contested(left))
             }
@@ -125,10 +151,14 @@ pub fn apply(
     })?;
 
     let mut new = new.unwrap_or(base);
+    if let Some(fields) = new.as_object_mut() {
+        let aside = aside.into_iter();
+        fields.extend(aside.map(|(name, field)| (name.to_owned(), field.clone())));
+    }
     if manager.name == last_applied::KUBECTL {
         last_applied::refresh(&mut new, &stated);
     }
-    managed.encode_into(&mut new);
+    managed::write_into(&mut new, managed.to_json());
     if let Some(live) = live {
         keep_times_if_unchanged(live, &mut new);
     }
@@ -154,23 +184,23 @@ pub fn track_update(
         return Err(ApplyError::NotAnObject("new"));
     }
     let managed = managed_before_update(live, &new, manager);
-    managed::remove_from(&mut new);
     let is_stored = live.is_some_and(|live| {
         live.pointer("/metadata/uid")
             .and_then(Value::as_str)
             .is_some_and(|uid| !uid.is_empty())
     });
     if managed.0.is_empty() && is_stored {
+        managed::remove_from(&mut new);
         return Ok(new);
     }
     let base = match live {
         Some(live) if !live.is_object() => return Err(ApplyError::NotAnObject("live")),
-        Some(live) => without_managed_fields(live, manager.api_version),
-        None => empty_object(manager.api_version, new.get("kind")),
+        Some(live) => bare(live, manager.api_version),
+        None => Cow::Owned(empty_object(manager.api_version, new.get("kind"))),
     };
-    let versioned = without_managed_fields(&new, manager.api_version);
-    let managed = request.update(&base, &versioned, managed)?;
-    managed.encode_into(&mut new);
+    let managed = request.update(&base, &bare(&new, manager.api_version), managed)?;
+    let managed = managed.to_json();
+    managed::write_into(&mut new, managed);
     if let Some(live) = live {
         keep_times_if_unchanged(live, &mut new);
     }
@@ -242,6 +272,7 @@ fn request<'a>(
             versions,
             ignore,
             ignore_elsewhere,
+            shortcuts: true,
         },
         manager: manager.name,
         subresource: manager.subresource,
@@ -279,7 +310,11 @@ fn check_type(
 /// The managers to start from: the ones sent with the request when they can be read, so that
 /// people can edit them, and else the stored ones, so that clients who do not know the field
 /// do not lose it.
-fn managed_before_update(live: Option<&Value>, new: &Value, manager: &Manager<'_>) -> Managed {
+fn managed_before_update<'v>(
+    live: Option<&'v Value>,
+    new: &'v Value,
+    manager: &Manager<'_>,
+) -> Managed<'v> {
     let stored = || Managed::decode(live.and_then(managed::raw_entries)).unwrap_or_default();
     if !manager.subresource.is_empty() {
         return stored();
@@ -294,8 +329,19 @@ fn managed_before_update(live: Option<&Value>, new: &Value, manager: &Manager<'_
     }
 }
 
-fn without_managed_fields(object: &Value, api_version: &str) -> Value {
-    let mut object = meta::clone_without_managers(object);
+/// The object in this version without its managed fields, which it may be already.
+fn bare<'v>(object: &'v Value, api_version: &str) -> Cow<'v, Value> {
+    let is_managed = object.pointer("/metadata/managedFields").is_some();
+    let is_here = object.get("apiVersion").and_then(Value::as_str) == Some(api_version);
+    match is_here && !is_managed {
+        true => Cow::Borrowed(object),
+        false => Cow::Owned(without_managed_fields(object, api_version, |_| true)),
+    }
+}
+
+/// The object without its managed fields, and with those of its fields alone that are to be kept.
+fn without_managed_fields(object: &Value, api_version: &str, kept: impl Fn(&str) -> bool) -> Value {
+    let mut object = meta::clone_without_managers(object, kept);
     if let Some(fields) = object.as_object_mut() {
         fields.insert("apiVersion".into(), api_version.into());
     }
@@ -303,15 +349,16 @@ fn without_managed_fields(object: &Value, api_version: &str) -> Value {
 }
 
 /// Typed clients send this null without meaning it; merged, it would erase the stored time.
-fn drop_null_creation_time(applied: &mut Value) {
-    let metadata = applied.get_mut("metadata").and_then(Value::as_object_mut);
-    if let Some(metadata) = metadata
-        && metadata
-            .get("creationTimestamp")
-            .is_some_and(Value::is_null)
+fn without_null_creation_time(applied: &Value) -> Cow<'_, Value> {
+    let time = applied.pointer("/metadata/creationTimestamp");
+    let mut applied = Cow::Borrowed(applied);
+    if time.is_some_and(Value::is_null)
+        && let Some(metadata) = applied.to_mut().get_mut("metadata")
+        && let Some(metadata) = metadata.as_object_mut()
     {
         metadata.remove("creationTimestamp");
     }
+    applied
 }
 
 /// What an object is compared with before it exists.

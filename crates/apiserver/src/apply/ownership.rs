@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::NOTHING;
+use super::aside;
 use super::compare::{Comparison, compare};
 use super::error::{ApplyError, Conflict};
 use super::field_set::field_set;
@@ -34,6 +36,8 @@ pub(super) struct Rules<'a> {
     pub(super) ignore: &'a Set,
     /// The same in the other versions.
     pub(super) ignore_elsewhere: &'a Set,
+    /// Whether what cannot change is passed by.
+    pub(super) shortcuts: bool,
 }
 
 /// Why one attempt to apply failed.
@@ -73,7 +77,7 @@ impl<'a> Rules<'a> {
         &self,
         live: &Value,
         new: &Value,
-        managed: &mut Managed,
+        managed: &mut Managed<'_>,
     ) -> Result<Set, ApplyError> {
         self.forget_lost_versions(managed);
         let comparisons = self.compare(live, new, managed, None)?;
@@ -88,24 +92,24 @@ impl<'a> Rules<'a> {
         &self,
         live: &Value,
         applied: &Value,
-        mut managed: Managed,
-        own: Entry,
+        mut managed: Managed<'a>,
+        own: Entry<'a>,
         force: bool,
-    ) -> Result<(Option<Value>, Managed), Refusal> {
+    ) -> Result<(Option<Value>, Managed<'a>), Refusal> {
         self.forget_lost_versions(&mut managed);
         let key = own.identity.key();
         let merged = merge(self.shape, live, applied);
-        let set = field_set(self.shape, applied).recursive_difference(self.ignore);
-        let before = managed.0.insert(key.clone(), Entry { set, ..own });
+        let mut set = field_set(self.shape, applied);
+        set.subtract_recursively(self.ignore);
+        let held = set.into();
+        let before = managed.0.insert(key.clone(), Entry { held, ..own });
         let time = before.as_ref().and_then(|entry| entry.time);
         if let Some(entry) = managed.0.get_mut(&key) {
             entry.time = time;
         }
         let new = match before {
-            Some(last) if self.may_drop(&last, &managed, &key) => {
-                self.prune(&merged, applied, &managed, &last)?
-            }
-            _ => merged,
+            Some(last) => self.prune_dropped(merged, applied, &managed, &last, &key)?,
+            None => merged,
         };
 
         let comparisons = self.compare(live, &new, &managed, Some(&key))?;
@@ -118,22 +122,40 @@ impl<'a> Rules<'a> {
         Ok((new, managed))
     }
 
-    /// Whether there may be something that the applier stated last time and does not state now.
-    /// Mostly it states the same fields again; if then nobody speaks of another version, there is
-    /// nothing to look for.
-    fn may_drop(&self, last: &Entry, managed: &Managed, own: &str) -> bool {
-        let is_here = |entry: &Entry| entry.api_version == self.api_version;
-        let is_stated = |own: &Entry| last.set.difference(&own.set).is_empty();
-        let is_stated_again = || {
-            is_here(last)
-                && managed.0.values().all(is_here)
-                && managed.0.get(own).is_some_and(is_stated)
-        };
-        !last.set.is_empty() && !is_stated_again()
+    /// Removes what the applier stated last time and does not state now. While nobody speaks of
+    /// another version, only what is dropped is looked at: of a field all of which is stated again,
+    /// everything has an owner.
+    fn prune_dropped(
+        &self,
+        mut merged: Value,
+        applied: &Value,
+        managed: &Managed<'_>,
+        last: &Entry<'_>,
+        own: &str,
+    ) -> Result<Value, ApplyError> {
+        if last.held.is_empty() {
+            return Ok(merged);
+        }
+        let is_here = |entry: &Entry<'_>| entry.api_version == self.api_version;
+        let stated = managed.0.get(own);
+        let stated = stated.map_or(&*NOTHING, |own| own.held.set());
+        if !self.shortcuts || !is_here(last) || !managed.0.values().all(is_here) {
+            return self.prune(&merged, applied, managed, last, |_| true);
+        }
+        let dropped = last.held.set().difference(stated);
+        if dropped.is_empty() {
+            return Ok(merged);
+        }
+        let aside = aside::take(&mut merged, self.shape, &dropped, stated);
+        // Of what is left, nobody else owns anything.
+        let concerned = |entry: &Entry<'_>| entry.held.may_share(&dropped);
+        let mut pruned = self.prune(&merged, applied, managed, last, concerned)?;
+        aside::put_back(&mut pruned, self.shape, aside);
+        Ok(pruned)
     }
 
     /// A kind that no longer has a version cannot say what its fields were.
-    fn forget_lost_versions(&self, managed: &mut Managed) {
+    fn forget_lost_versions(&self, managed: &mut Managed<'_>) {
         let has = |version: &str| self.versions.schema(version).is_some();
         managed.0.retain(|_, entry| has(&entry.api_version));
     }
@@ -143,7 +165,7 @@ impl<'a> Rules<'a> {
         &self,
         live: &Value,
         new: &Value,
-        managed: &Managed,
+        managed: &Managed<'_>,
         own: Option<&str>,
     ) -> Result<Comparisons, ApplyError> {
         let here = compare(self.shape, live, new).without(self.ignore);
@@ -184,20 +206,23 @@ impl<'a> Rules<'a> {
         Ok(Some((shape, object)))
     }
 
-    /// Removes what the applier stated last time, does not state now, and nobody else owns.
+    /// Removes what the applier stated last time, does not state now, and nobody else owns. Of the
+    /// managers only those are asked who may own any of it.
     fn prune(
         &self,
         merged: &Value,
         applied: &Value,
-        managed: &Managed,
-        last: &Entry,
+        managed: &Managed<'_>,
+        last: &Entry<'_>,
+        concerned: impl Fn(&Entry<'_>) -> bool,
     ) -> Result<Value, ApplyError> {
         let Some((shape, before)) = self.at(merged, &last.api_version)? else {
             return Ok(merged.clone());
         };
-        let last_set = last.set.ensure_named_fields(shape);
+        let last_set = last.held.set().ensure_named_fields(shape);
         let pruned = remove_items(shape, &before, &last_set);
-        let pruned = self.add_back_owned(&before, pruned, managed, &last.api_version)?;
+        let managers = managed.0.values().filter(|entry| concerned(entry));
+        let pruned = self.add_back_owned(&before, pruned, managers, &last.api_version)?;
         let Some((_, pruned)) = self.at(&pruned, &last.api_version)? else {
             return Ok(merged.clone());
         };
@@ -219,17 +244,17 @@ impl<'a> Rules<'a> {
 
     /// Gives back to a pruned object what someone owns, the applier included: version by version,
     /// that of the pruned object first, because others may not be reached without it.
-    fn add_back_owned(
+    fn add_back_owned<'m>(
         &self,
         merged: &Value,
         mut pruned: Value,
-        managed: &Managed,
+        managers: impl Iterator<Item = &'m Entry<'m>>,
         pruned_version: &str,
     ) -> Result<Value, ApplyError> {
         let mut owned: BTreeMap<&str, Set> = BTreeMap::new();
-        for entry in managed.0.values() {
+        for entry in managers {
             let at_version = owned.entry(&entry.api_version).or_default();
-            *at_version = at_version.union(&entry.set);
+            *at_version = at_version.union(entry.held.set());
         }
         let first = owned.remove_entry(pruned_version);
         for (version, kept) in first.into_iter().chain(owned) {
@@ -251,9 +276,9 @@ fn named_field_set(shape: Shape<'_>, value: &Value) -> Set {
 
 /// Every manager but `own`.
 fn others<'m>(
-    managed: &'m Managed,
+    managed: &'m Managed<'m>,
     own: Option<&'m str>,
-) -> impl Iterator<Item = (&'m String, &'m Entry)> {
+) -> impl Iterator<Item = (&'m String, &'m Entry<'m>)> {
     let all = managed.0.iter();
     all.filter(move |(key, _)| Some(key.as_str()) != own)
 }
@@ -261,7 +286,7 @@ fn others<'m>(
 /// What each manager but `own` holds of the fields that were written.
 fn contested_sets(
     comparisons: &Comparisons,
-    managed: &Managed,
+    managed: &Managed<'_>,
     own: Option<&str>,
 ) -> BTreeMap<String, Set> {
     let written = comparisons.iter();
@@ -269,12 +294,12 @@ fn contested_sets(
     let written: BTreeMap<&String, Set> = written.collect();
     let held = others(managed, own).filter_map(|(key, entry)| {
         let written = written.get(&entry.api_version)?;
-        Some((key.clone(), entry.set.intersection(written)))
+        Some((key.clone(), entry.held.intersection(written)))
     });
     held.filter(|(_, set)| !set.is_empty()).collect()
 }
 
-fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed) -> Vec<Contested> {
+fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed<'_>) -> Vec<Contested> {
     let mut out = Vec::new();
     for (key, set) in contested {
         let Some(entry) = managed.0.get(key) else {
@@ -293,7 +318,7 @@ fn list_contested(contested: &BTreeMap<String, Set>, managed: &Managed) -> Vec<C
 fn hand_over(
     comparisons: &Comparisons,
     contested: &BTreeMap<String, Set>,
-    managed: &mut Managed,
+    managed: &mut Managed<'_>,
     own: Option<&str>,
 ) {
     for (key, entry) in &mut managed.0 {
@@ -301,13 +326,13 @@ fn hand_over(
             continue;
         }
         if let Some(lost) = contested.get(key) {
-            entry.set = entry.set.difference(lost);
+            entry.held.subtract(lost);
         }
         let gone = comparisons.get(&entry.api_version);
         let gone = gone.map(|comparison| &comparison.removed);
         if let Some(gone) = gone.filter(|gone| !gone.is_empty()) {
-            entry.set = entry.set.difference(gone);
+            entry.held.subtract(gone);
         }
     }
-    managed.0.retain(|_, entry| !entry.set.is_empty());
+    managed.0.retain(|_, entry| !entry.held.is_empty());
 }

@@ -55,6 +55,23 @@ impl Set {
         }
     }
 
+    /// Adds the paths below an element that has none yet, and the element itself if it is a member.
+    pub(super) fn add_below(&mut self, element: PathElement, below: Set, is_member: bool) {
+        match (is_member, below.is_empty()) {
+            (true, true) => {
+                self.members.insert(element);
+            }
+            (true, false) => {
+                self.members.insert(element.clone());
+                self.children.insert(element, below);
+            }
+            (false, true) => {}
+            (false, false) => {
+                self.children.insert(element, below);
+            }
+        }
+    }
+
     /// Whether this very path is a member.
     pub fn has(&self, path: &[PathElement]) -> bool {
         match path {
@@ -123,19 +140,40 @@ impl Set {
         })
     }
 
-    /// The paths in this set that are neither in the other nor below a path of it.
-    #[must_use]
-    pub fn recursive_difference(&self, other: &Set) -> Set {
-        let members = self.members.difference(&other.members).cloned().collect();
-        self.with_children(members, |element, ours| {
-            if other.members.contains(element) {
-                return None;
+    /// Takes the paths of another set out of this one.
+    pub fn subtract(&mut self, other: &Set) {
+        for member in &other.members {
+            self.members.remove(member);
+        }
+        for (element, theirs) in &other.children {
+            self.change_child(element, |ours| ours.subtract(theirs));
+        }
+    }
+
+    /// Takes the paths of another set out of this one, and with each all that are below it.
+    pub fn subtract_recursively(&mut self, other: &Set) {
+        for member in &other.members {
+            self.members.remove(member);
+            self.children.remove(member);
+        }
+        for (element, theirs) in &other.children {
+            self.change_child(element, |ours| ours.subtract_recursively(theirs));
+        }
+    }
+
+    fn change_child(&mut self, element: &PathElement, change: impl FnOnce(&mut Set)) {
+        if let Some(child) = self.children.get_mut(element) {
+            change(child);
+            if child.is_empty() {
+                self.children.remove(element);
             }
-            Some(match other.children.get(element) {
-                Some(theirs) => ours.recursive_difference(theirs),
-                None => ours.clone(),
-            })
-        })
+        }
+    }
+
+    /// Whether there is a path in it that is this field or below it.
+    pub(super) fn speaks_of(&self, name: &str) -> bool {
+        let element = PathElement::field(name);
+        self.members.contains(&element) || self.children.contains_key(&element)
     }
 
     /// The paths that have no longer path in the set.

@@ -40,6 +40,20 @@ pub(super) fn validate(
     .visit(shape, value)
 }
 
+/// Checks one field of a value.
+pub(super) fn validate_field(
+    shape: Shape<'_>,
+    name: &str,
+    field: &Value,
+    duplicates: Duplicates,
+) -> Result<(), Misfit> {
+    let mut walker = Walker {
+        duplicates,
+        path: Vec::new(),
+    };
+    walker.below(PathElement::field(name), shape.child(name), field)
+}
+
 struct Walker {
     duplicates: Duplicates,
     path: Vec<PathElement>,

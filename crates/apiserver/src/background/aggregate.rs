@@ -89,7 +89,7 @@ async fn roles(core: &Core) -> Result<(), ApiError> {
         });
         let options = WriteOptions::internal(MANAGER);
         match core
-            .patch(&at, Part::Main, PatchKind::Apply, &applied, &options)
+            .patch(&at, Part::Main, PatchKind::Apply, applied, &options)
             .await
         {
             Ok(_) => {}

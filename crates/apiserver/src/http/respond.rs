@@ -4,16 +4,17 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY, WARNING};
 use http::{HeaderMap, Response, StatusCode};
+use machinist_store::Entry;
 use serde_json::{Value, json};
 
 use super::accept::{Format, Shape};
 use super::list_body::ListBody;
-use crate::meta;
 use crate::registry::Document;
 use crate::registry::{Hook, Kind};
 use crate::resource::Listed;
 use crate::status::{ApiError, NO_SUCH_PAGE};
 use crate::table::{self, IncludeObject};
+use crate::{codec, meta};
 
 /// How objects are to be shown.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,11 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Whether an object is shown as it lies in the store, with its resource version.
+    pub(crate) fn is_as_stored(&self) -> bool {
+        self.format.shape == Shape::Object && !self.format.yaml
+    }
+
     /// One object as the client wants to see it.
     pub(crate) fn object(&self, kind: &Kind, object: Value) -> Value {
         match self.format.shape {
@@ -144,6 +150,13 @@ pub(crate) fn value(code: StatusCode, value: &Value, yaml: bool) -> Response<Bod
         return with_type(code, "application/yaml", text.into());
     }
     let text = serde_json::to_vec(value).unwrap_or_else(|_| value.to_string().into());
+    with_type(code, "application/json", text.into())
+}
+
+/// An entry of the store as the body of an answer, without taking it apart.
+pub(crate) fn entry(code: StatusCode, entry: &Entry) -> Response<Body> {
+    let mut text = Vec::with_capacity(codec::spliced_length(entry));
+    codec::splice(entry, &mut text);
     with_type(code, "application/json", text.into())
 }
 

@@ -13,12 +13,12 @@ use super::body::{Decoded, Expected};
 use super::path::ResourcePath;
 use super::writing::{patch_request, write_options};
 use super::{Call, View, body, respond, review};
-use crate::meta;
 use crate::registry::{Hook, Kind, SCHEME, Scale};
 use crate::resource::{Address, DeleteOptions, Deleted, Part, WriteOptions, Written};
 use crate::selector::Selector;
 use crate::status::ApiError;
 use crate::watch;
+use crate::{codec, meta};
 
 /// Answers a request about a kind.
 pub(super) async fn answer(
@@ -170,7 +170,11 @@ async fn object(
         }
         Method::GET | Method::HEAD => {
             check_version_asked(call)?;
-            let object = view.object(&at.kind, core.get(at).await?);
+            let entry = core.get_entry(at).await?;
+            if view.is_as_stored() {
+                return Ok(respond::entry(StatusCode::OK, &entry));
+            }
+            let object = view.object(&at.kind, codec::decode(&entry));
             Ok(respond::value(StatusCode::OK, &object, view.format.yaml))
         }
         Method::PUT => {
@@ -182,7 +186,7 @@ async fn object(
         Method::PATCH => {
             let bytes = body::read(body).await?;
             let (kind, value, options) = patch_request(call, &at.kind, &bytes)?;
-            let written = core.patch(at, part, kind, &value, &options).await?;
+            let written = core.patch(at, part, kind, value, &options).await?;
             Ok(written_response(&at.kind, written, view))
         }
         Method::DELETE if part == Part::Main => {
@@ -319,8 +323,13 @@ fn written_response(kind: &Kind, written: Written, view: View) -> Response<Body>
     } else {
         StatusCode::OK
     };
-    let object = view.object(kind, written.object);
-    let mut response = respond::value(code, &object, view.format.yaml);
+    let mut response = match &written.entry {
+        Some(entry) if view.is_as_stored() => respond::entry(code, entry),
+        _ => {
+            let object = view.object(kind, written.object);
+            respond::value(code, &object, view.format.yaml)
+        }
+    };
     respond::warn(&mut response, &written.warnings);
     response
 }

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 
-use machinist_store::Entry;
+use bytes::Bytes;
+use machinist_store::{Entry, Revision};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -195,6 +196,16 @@ impl Kind {
     /// Whether this entry is what this version serves, byte for byte.
     pub(crate) fn serves_entry(&self, entry: &Entry) -> bool {
         self.conversion.uniform && self.is_current(entry.modified.0) && self.is_stored_form()
+    }
+
+    /// What was just written under this version as it lies in the store, if it is shown like that.
+    pub(crate) fn stored_entry(&self, value: &Bytes, modified: Revision) -> Option<Entry> {
+        self.is_stored_form().then(|| Entry {
+            key: "".into(),
+            value: value.clone(),
+            created: modified,
+            modified,
+        })
     }
 
     /// Gives the fields of a stored object the names that they have in this version.

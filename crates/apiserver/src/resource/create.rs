@@ -115,6 +115,7 @@ impl Core {
                         object,
                         created: true,
                         warnings: Vec::new(),
+                        entry: None,
                     }),
                 };
             }
@@ -129,6 +130,7 @@ impl Core {
                         let _ = self.store.delete(&key, Expect::Revision(revision)).await;
                         return Err(gone);
                     }
+                    let entry = kind.stored_entry(&stored, revision);
                     object = self.read_back(kind, object, stored).await?;
                     codec::set_resource_version(&mut object, revision.0);
                     hook::written(self, kind);
@@ -136,6 +138,7 @@ impl Core {
                         object,
                         created: true,
                         warnings: Vec::new(),
+                        entry,
                     });
                 }
                 Err(WriteError::Exists(_)) if generated && attempt < NAME_ATTEMPTS => attempt += 1,

@@ -166,7 +166,7 @@ impl Core {
             name: meta::name(&definition).to_owned(),
         };
         let options = WriteOptions::internal(MANAGER);
-        self.patch(&at, Part::Main, PatchKind::Apply, &definition, &options)
+        self.patch(&at, Part::Main, PatchKind::Apply, definition, &options)
             .await
             .map(|_| ())
     }

@@ -24,6 +24,7 @@ mod versions;
 
 use std::sync::Arc;
 
+use machinist_store::Entry;
 use serde_json::{Value, json};
 
 pub(crate) use delete::{DeleteOptions, Deleted, FOREGROUND, ORPHAN, Propagation};
@@ -198,6 +199,8 @@ pub(crate) struct Written {
     pub(crate) object: Value,
     pub(crate) created: bool,
     pub(crate) warnings: Vec<String>,
+    /// How it lies in the store now, where that is how it is shown.
+    pub(crate) entry: Option<Entry>,
 }
 
 /// The fields that a write to this part does not own.

@@ -1,7 +1,7 @@
 //! Patch: JSON patch, merge patch, strategic merge patch, and server-side apply.
 
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::update::{Proposal, check_uid, check_version};
 use super::{Address, FieldValidation, Part, WriteOptions, Written, admit, shape, unowned};
@@ -9,7 +9,6 @@ use crate::apply::{self, ApplyError, Manager};
 use crate::core::Core;
 use crate::meta;
 use crate::patch::{self, Lists, PatchError};
-use crate::registry::Kind;
 use crate::status::{ApiError, Cause};
 
 /// What the body of a patch request is.
@@ -28,12 +27,12 @@ impl Core {
         at: &Address,
         part: Part,
         patch: PatchKind,
-        body: &Value,
+        body: Value,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         match patch {
             PatchKind::Apply => self.apply(at, part, body, options).await,
-            PatchKind::Change(how) => self.patch_by(at, part, how, body, options).await,
+            PatchKind::Change(how) => self.patch_by(at, part, how, &body, options).await,
         }
     }
 
@@ -58,11 +57,10 @@ impl Core {
         &self,
         at: &Address,
         part: Part,
-        body: &Value,
+        mut applied: Value,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
-        let mut applied = body.clone();
-        check_applied_type(&at.kind, &applied)?;
+        check_applied_type(&at.kind.api_version(), &at.kind.kind, &applied)?;
         let says_where = !meta::namespace(&applied).is_empty();
         // The path says the name; a body may leave it out.
         if meta::name(&applied).is_empty() {
@@ -74,21 +72,24 @@ impl Core {
         }
         admit::check_declared(at, &mut applied)?;
         admit::check_address(&at.kind, &mut applied, &at.namespace, Some(&at.name))?;
-        let state = |live: Option<&Value>| {
-            let mut object = applied.clone();
-            if let Some(live) = live {
-                check_uid(at, &object, live)?;
-                check_version(&at.kind, &at.name, &object, live, false)?;
-            }
-            let metadata = meta::metadata_mut(&mut object);
-            for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
-                metadata.remove(field);
-            }
-            if live.is_some() && !says_where {
-                metadata.remove("namespace");
-            }
-            Ok(Stated { object, says_where })
+        let mut of_new = Stated {
+            object: applied,
+            says_where,
         };
+        let metadata = meta::metadata_mut(&mut of_new.object);
+        let fields = ["resourceVersion", "uid", "creationTimestamp", "generation"];
+        let conditions = fields.map(|field| (field.to_owned(), metadata.remove(field)));
+        let conditions = conditions.into_iter();
+        let conditions = conditions.filter_map(|(field, value)| Some((field, value?)));
+        // What the body says of the object that it is meant for.
+        let meant = json!({ "metadata": Value::Object(conditions.collect()) });
+        // What is there says itself where it is.
+        let of_live = (!says_where).then(|| {
+            let mut object = of_new.object.clone();
+            meta::metadata_mut(&mut object).remove("namespace");
+            Stated { object, says_where }
+        });
+        let of_live = of_live.as_ref().unwrap_or(&of_new);
         let warned = |mut written: Written| {
             if options.validation == FieldValidation::Warn {
                 written.warnings = options.complaints.clone();
@@ -99,7 +100,9 @@ impl Core {
             if self.store.get(&at.key()).is_some() {
                 let changed = self
                     .modify(at, part, options, |live| {
-                        state(Some(live)).map(Proposal::Stated)
+                        check_uid(at, &meant, live)?;
+                        check_version(&at.kind, &at.name, &meant, live, false)?;
+                        Ok(Proposal::Stated(of_live))
                     })
                     .await;
                 match changed {
@@ -111,10 +114,10 @@ impl Core {
             if part != Part::Main {
                 return Err(at.not_found());
             }
-            if !meta::uid(&applied).is_empty() {
+            if !meta::uid(&meant).is_empty() {
                 return Err(ApiError::modified(&at.kind, &at.name));
             }
-            let object = self.merge(at, part, None, &state(None)?, options).await?;
+            let object = self.merge(at, part, None, &of_new, options).await?;
             match self
                 .create_tracked(&at.kind, &at.namespace, object, options, false)
                 .await
@@ -208,7 +211,11 @@ fn check_patched(
 }
 
 /// An apply says itself of what version and kind it is.
-fn check_applied_type(kind: &Kind, applied: &Value) -> Result<(), ApiError> {
+pub(super) fn check_applied_type(
+    api_version: &str,
+    kind: &str,
+    applied: &Value,
+) -> Result<(), ApiError> {
     let text = |field: &str| applied[field].as_str().unwrap_or_default();
     let (version, name) = (text("apiVersion"), text("kind"));
     if !applied.is_object() {
@@ -217,7 +224,7 @@ fn check_applied_type(kind: &Kind, applied: &Value) -> Result<(), ApiError> {
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         )));
     }
-    if version == kind.api_version() && name == kind.kind {
+    if version == api_version && name == kind {
         return Ok(());
     }
     let shown = if version.contains('/') {
@@ -252,7 +259,7 @@ fn patch_error(error: &PatchError) -> ApiError {
     }
 }
 
-fn apply_error(at: &Address, says_where: bool, error: ApplyError) -> ApiError {
+pub(super) fn apply_error(at: &Address, says_where: bool, error: ApplyError) -> ApiError {
     match error {
         ApplyError::Conflicts(conflicts) => {
             let message = ApplyError::Conflicts(conflicts.clone()).to_string();

@@ -97,9 +97,13 @@ impl Token {
 impl Core {
     /// One object.
     pub(crate) async fn get(&self, at: &Address) -> Result<Value, ApiError> {
+        Ok(codec::decode(&self.get_entry(at).await?))
+    }
+
+    /// One object as its version serves it, not taken apart.
+    pub(crate) async fn get_entry(&self, at: &Address) -> Result<Entry, ApiError> {
         let entry = self.store.get(&at.key()).ok_or_else(|| at.not_found())?;
-        let entry = self.present_one(&at.kind, entry).await?;
-        Ok(codec::decode(&entry))
+        self.present_one(&at.kind, entry).await
     }
 
     /// A page of a collection.

@@ -1,20 +1,33 @@
 //! The scale subresource: `autoscaling/v1` Scale as a view on any kind that declares where its
 //! replicas are.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
+use super::patch::{apply_error, check_applied_type};
 use super::update::{Proposal, check_uid, check_version};
 use super::{Address, Part, PatchKind, WriteOptions, Written};
+use crate::apply::{self, Manager, PathElement, Places, SCALE, SCALE_VERSION, Set};
 use crate::core::Core;
 use crate::meta;
 use crate::patch::{self, Lists};
 use crate::registry::Scale;
 use crate::status::{ApiError, Cause};
 
+/// Stands for a number of replicas that is not there.
+const ABSENT: i64 = i32::MIN as i64;
+
 impl Core {
     /// The Scale of an object.
     pub(crate) async fn scale(&self, at: &Address, paths: &Scale) -> Result<Value, ApiError> {
-        Ok(view(paths, &self.get(at).await?))
+        let object = self.get(at).await?;
+        if meta::at_path(&object, &paths.spec_replicas).is_none() {
+            let path = &paths.spec_replicas;
+            let why = format!("the spec replicas field {path:?} does not exist");
+            return Err(ApiError::internal_cause(&why));
+        }
+        Ok(view(paths, &object))
     }
 
     /// Replaces the Scale of an object.
@@ -25,17 +38,15 @@ impl Core {
         body: &Value,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
-        let written = self
-            .modify(at, Part::Scale, options, |live| {
-                check_uid(at, body, live)?;
-                check_version(&at.kind, &at.name, body, live, false)?;
-                Ok(Proposal::Object(with_replicas(paths, live, body)?))
-            })
-            .await?;
-        Ok(Written {
-            object: view(paths, &written.object),
-            ..written
+        self.write_scale(at, paths, options, |live, manager| {
+            check_uid(at, body, live)?;
+            check_version(&at.kind, &at.name, body, live, false)?;
+            let mut new = view(paths, live);
+            let replicas = body.pointer("/spec/replicas").unwrap_or(&Value::Null);
+            new["spec"] = json!({ "replicas": replicas });
+            Ok(record(live, new, manager))
         })
+        .await
     }
 
     /// Patches the Scale of an object.
@@ -47,25 +58,132 @@ impl Core {
         body: &Value,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
-        let how = match kind {
-            PatchKind::Change(how) => how,
-            // A Scale is one number; applying it and merging it are the same.
-            PatchKind::Apply => patch::PatchKind::Merge,
-        };
+        match kind {
+            PatchKind::Change(how) => {
+                self.write_scale(at, paths, options, |live, manager| {
+                    let bare = meta::clone_without_managers(live, |_| true);
+                    let patched = patch::apply_patch(how, Lists::of(&at.kind), &bare, body)
+                        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+                    check_version(&at.kind, &at.name, &patched, live, false)?;
+                    Ok(record(live, patched, manager))
+                })
+                .await
+            }
+            PatchKind::Apply => self.apply_scale(at, paths, body, options).await,
+        }
+    }
+
+    async fn apply_scale(
+        &self,
+        at: &Address,
+        paths: &Scale,
+        body: &Value,
+        options: &WriteOptions,
+    ) -> Result<Written, ApiError> {
+        check_applied_type(SCALE_VERSION, "Scale", body)?;
+        let says_where = !meta::namespace(body).is_empty();
+        let mut stated = body.clone();
+        let metadata = meta::metadata_mut(&mut stated);
+        metadata
+            .entry("name")
+            .or_insert_with(|| at.name.clone().into());
+        for field in ["resourceVersion", "uid", "creationTimestamp"] {
+            metadata.remove(field);
+        }
+        self.write_scale(at, paths, options, |live, manager| {
+            check_uid(at, body, live)?;
+            check_version(&at.kind, &at.name, body, live, false)?;
+            apply::apply(
+                &*SCALE,
+                Some(live),
+                &stated,
+                manager,
+                options.force,
+                &Set::new(),
+            )
+            .map_err(|error| apply_error(at, says_where, error))
+        })
+        .await
+    }
+
+    /// Writes what `change` makes of the Scale of an object, which it is given with its managers.
+    async fn write_scale(
+        &self,
+        at: &Address,
+        paths: &Scale,
+        options: &WriteOptions,
+        change: impl Fn(&Value, &Manager<'_>) -> Result<Value, ApiError>,
+    ) -> Result<Written, ApiError> {
+        let places = self.places_of_replicas(at);
+        let api_version = at.kind.api_version();
+        let unreadable = |error: apply::ManagedFieldsError| ApiError::internal(error.to_string());
         let written = self
             .modify(at, Part::Scale, options, |live| {
-                let patched =
-                    patch::apply_patch(how, Lists::of(&at.kind), &view(paths, live), body)
-                        .map_err(|error| ApiError::bad_request(error.to_string()))?;
-                check_version(&at.kind, &at.name, &patched, live, false)?;
-                Ok(Proposal::Object(with_replicas(paths, live, &patched)?))
+                let now = meta::now();
+                let manager = Manager {
+                    name: &options.manager,
+                    api_version: SCALE_VERSION,
+                    subresource: Part::Scale.name(),
+                    now: &now,
+                };
+                let mut before = view(paths, live);
+                if meta::at_path(live, &paths.spec_replicas).is_none() {
+                    before["spec"]["replicas"] = ABSENT.into();
+                }
+                if let Some(managers) =
+                    apply::managers_of_scale(live, &places).map_err(unreadable)?
+                {
+                    before["metadata"]["managedFields"] = managers;
+                }
+                let after = change(&before, &manager)?;
+                if after.pointer("/spec/replicas") == Some(&ABSENT.into()) {
+                    let path = &paths.spec_replicas;
+                    let why = format!("the spec replicas field {path:?} cannot be empty");
+                    return Err(ApiError::bad_request(why));
+                }
+                let mut object = with_replicas(paths, live, &after)?;
+                let managers = apply::managers_after_scale(live, &after, &api_version, &places)
+                    .map_err(unreadable)?;
+                let metadata = meta::metadata_mut(&mut object);
+                match managers {
+                    Some(managers) => metadata.insert("managedFields".into(), managers),
+                    None => metadata.remove("managedFields"),
+                };
+                Ok(Proposal::Recorded(object))
             })
             .await?;
         Ok(Written {
             object: view(paths, &written.object),
+            entry: None,
             ..written
         })
     }
+
+    /// Where the versions of a kind have the number of replicas.
+    fn places_of_replicas(&self, at: &Address) -> Places {
+        let snapshot = self.registry.snapshot();
+        let versions = snapshot.kinds().iter();
+        let versions = versions.filter(|k| k.group == at.kind.group && k.plural == at.kind.plural);
+        let place = |scale: &Scale| {
+            let path = scale.spec_replicas.trim_start_matches('.').split('.');
+            path.map(PathElement::field).collect::<Vec<_>>()
+        };
+        let places = versions.map(|kind| (kind.api_version(), kind.scale.as_ref().map(place)));
+        let mut places: BTreeMap<_, _> = places.collect();
+        let own = at.kind.scale.as_ref().map(place);
+        places.insert(at.kind.api_version(), own);
+        places
+    }
+}
+
+/// The Scale with its writer recorded. One that fits no Scale is judged later, with the object.
+fn record(live: &Value, new: Value, manager: &Manager<'_>) -> Value {
+    let tracked = apply::track_update(&*SCALE, Some(live), new.clone(), manager, &Set::new());
+    tracked.unwrap_or_else(|_| {
+        let mut new = new;
+        meta::copy(&mut new, live, "managedFields");
+        new
+    })
 }
 
 /// The Scale of this object.

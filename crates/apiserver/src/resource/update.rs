@@ -15,11 +15,13 @@ use crate::{apply, codec, meta};
 pub(super) const ATTEMPTS: usize = 100;
 
 /// What a request wants to become of an object.
-pub(super) enum Proposal {
+pub(super) enum Proposal<'a> {
     /// This object; the writer is yet to be recorded.
     Object(Value),
     /// What this states, merged into what is there.
-    Stated(Stated),
+    Stated(&'a Stated),
+    /// This object, in which the writer is recorded.
+    Recorded(Value),
 }
 
 impl Core {
@@ -54,12 +56,12 @@ impl Core {
     }
 
     /// Changes an object by a function of what is there, as often as it takes.
-    pub(super) async fn modify(
+    pub(super) async fn modify<'a>(
         &self,
         at: &Address,
         part: Part,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<Proposal, ApiError>,
+        mut change: impl FnMut(&Value) -> Result<Proposal<'a>, ApiError>,
     ) -> Result<Written, ApiError> {
         let key = at.key();
         for _ in 0..ATTEMPTS {
@@ -71,8 +73,9 @@ impl Core {
             let live = codec::decode(&entry);
             let (proposed, tracked) = match change(&live)? {
                 Proposal::Object(object) => (object, false),
+                Proposal::Recorded(object) => (object, true),
                 Proposal::Stated(stated) => {
-                    let merged = self.merge(at, part, Some(&live), &stated, options).await?;
+                    let merged = self.merge(at, part, Some(&live), stated, options).await?;
                     (merged, true)
                 }
             };
@@ -107,15 +110,18 @@ impl Core {
                     object,
                     created: false,
                     warnings,
+                    entry: None,
                 });
             }
+            let mut lies = None;
             let expect = Expect::Revision(entry.modified);
             let result = if gone {
                 self.store.delete(&key, expect).await.map(|e| e.modified)
             } else {
                 let stored = self.to_stored(&at.kind, &object).await?;
                 let written = self.store.put(&key, stored.clone(), expect).await;
-                if written.is_ok() {
+                if let Ok(revision) = &written {
+                    lies = at.kind.stored_entry(&stored, *revision);
                     object = self.read_back(&at.kind, object, stored).await?;
                 }
                 written
@@ -130,6 +136,7 @@ impl Core {
                         object,
                         created: false,
                         warnings,
+                        entry: lies,
                     });
                 }
                 Err(WriteError::Conflict { .. } | WriteError::NotFound(_)) => {}
@@ -162,12 +169,21 @@ impl Core {
                 }
             }
             Part::Status => {
-                let mut only_status = meta::clone_without_managers(live);
-                meta::copy_field(&mut only_status, &object, "status");
-                meta::copy(&mut only_status, &object, "managedFields");
-                if hook::status_covers_metadata(kind) {
-                    meta::copy(&mut only_status, &object, "labels");
-                    meta::copy(&mut only_status, &object, "annotations");
+                let mut only_status = meta::clone_without_managers(live, |name| name != "status");
+                if let Some(status) = object.get_mut("status").map(Value::take) {
+                    meta::as_map(&mut only_status).insert("status".to_owned(), status);
+                }
+                let covered = match hook::status_covers_metadata(kind) {
+                    true => &["managedFields", "labels", "annotations"][..],
+                    false => &["managedFields"],
+                };
+                let metadata = meta::metadata_mut(&mut object);
+                for field in covered {
+                    let own = meta::metadata_mut(&mut only_status);
+                    match metadata.remove(*field) {
+                        Some(value) => own.insert((*field).to_owned(), value),
+                        None => own.remove(*field),
+                    };
                 }
                 object = only_status;
             }

@@ -80,7 +80,9 @@ fn difference_keeps_children_and_recursive_difference_does_not() {
         ours.difference(&theirs),
         set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}}))
     );
-    assert_eq!(ours.recursive_difference(&theirs), set(json!({"f:d": {}})));
+    let mut left = ours.clone();
+    left.subtract_recursively(&theirs);
+    assert_eq!(left, set(json!({"f:d": {}})));
     assert_eq!(
         ours.leaves(),
         set(json!({"f:a": {"f:b": {"f:c": {}}}, "f:d": {}}))
@@ -124,8 +126,13 @@ proptest! {
         prop_assert_eq!(left.union(&right), right.union(&left));
         prop_assert!(left.difference(&left).is_empty());
         let below = |path: &[PathElement]| (1..=path.len()).any(|n| right.has(&path[..n]));
-        for path in left.paths() {
-            prop_assert_eq!(left.recursive_difference(&right).has(&path), !below(&path));
-        }
+        let (mut less, mut least) = (left.clone(), left.clone());
+        less.subtract(&right);
+        prop_assert_eq!(less, left.difference(&right));
+        least.subtract_recursively(&right);
+        let expected: Vec<_> = left.paths().into_iter().filter(|path| !below(path)).collect();
+        prop_assert_eq!(least.paths(), expected);
+        // No subtree is empty, so that sets can be compared.
+        prop_assert_eq!(Set::from_fields_v1(&least.to_fields_v1()).unwrap(), least);
     }
 }

@@ -2,6 +2,6 @@
 
 mod algebra;
 mod behaviour;
-mod laws;
+pub(super) mod laws;
 mod vectors;
 mod versions;

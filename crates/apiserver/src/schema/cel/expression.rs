@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::convert::dynamic;
 use super::evaluate::error_text;
 use super::library::LIBRARY;
+use super::proof::Proof;
 use super::{Compiled, parse_with};
 
 /// An expression, ready to run.
@@ -91,10 +92,19 @@ impl Asked {
 impl Expression {
     /// Reads an expression that may name these variables; the error is a sentence.
     pub(crate) fn compile(text: &str, variables: &[&str]) -> Result<Self, String> {
+        let mut compiled = parse_with(text, variables)?;
+        compiled.proof = Proof::over(&compiled.expression, compiled.size.depth, variables);
         Ok(Self {
             text: text.trim().to_owned(),
-            compiled: parse_with(text, variables)?,
+            compiled,
         })
+    }
+
+    /// Whether the expression holds, where that is seen on the JSON itself; nothing where it must be
+    /// evaluated. The values are those of the variables, in the order in which it was compiled with
+    /// them.
+    pub(crate) fn plainly_holds(&self, values: &[Option<&Value>]) -> Option<bool> {
+        self.compiled.plainly_holds(values)
     }
 
     /// How much of a variable the expression asks for.
@@ -153,6 +163,56 @@ mod tests {
             assert_eq!(asked(all), Asked::All, "{all}");
         }
         assert_eq!(asked("'object' == x.object"), Asked::All);
+    }
+
+    /// What is plain is what the interpreter says, and these are plain.
+    #[test]
+    fn what_is_plain_needs_no_interpreter() {
+        use serde_json::json;
+        let names = ["object", "oldObject", "request"];
+        let spec = json!({"spec": {"a": 1, "list": [1, 2]}, "status": {"b": 0.5}});
+        let other = json!({"spec": {"a": 2, "list": [1, 2]}, "status": {"b": 0.5}});
+        let create = json!({"operation": "CREATE"});
+        let update = json!({"operation": "UPDATE"});
+        let changed = "request.operation == 'CREATE' || object.spec != oldObject.spec";
+        let cases = [
+            (changed, &spec, None, &create, Some(true)),
+            (changed, &spec, Some(&spec), &update, Some(false)),
+            // That two specs differ is for the interpreter to say.
+            (changed, &spec, Some(&other), &update, None),
+            (
+                "has(object.spec) && has(object.spec.a)",
+                &spec,
+                None,
+                &create,
+                Some(true),
+            ),
+            ("has(object.spec.b)", &spec, None, &create, Some(false)),
+            ("object.spec.a > 1", &spec, None, &create, Some(false)),
+            (
+                "object.spec.list.exists(i, i == 2)",
+                &spec,
+                None,
+                &create,
+                Some(true),
+            ),
+            ("has(oldObject.spec)", &spec, None, &create, None),
+            ("object.status.b > 0.1", &spec, None, &create, None),
+            ("object.gone == 1", &spec, None, &create, None),
+        ];
+        for (text, object, old, request, expected) in cases {
+            let expression = Expression::compile(text, &names).unwrap();
+            let values = [Some(object), old, Some(request)];
+            let found = expression.plainly_holds(&values);
+            assert_eq!(found, expected, "{text}");
+            let mut variables = Variables::default();
+            for (name, value) in names.iter().zip(values) {
+                variables.add(name, value.unwrap_or(&Value::Null), &Asked::All);
+            }
+            if let Some(found) = found {
+                assert_eq!(expression.holds(&variables), Ok(found), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -32,11 +32,25 @@ impl Proof {
         let locals = Vec::new();
         step(expression, &mut Scope { locals, names }).map(Self)
     }
+
+    /// The short way to the value of an expression over these variables, which have no types.
+    pub(in super::super) fn over(
+        expression: &IdedExpr,
+        depth: usize,
+        variables: &[&str],
+    ) -> Option<Self> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let (locals, mut names) = (variables.to_vec(), Names::default());
+        let names = &mut names;
+        step(expression, &mut Scope { locals, names }).map(Self)
+    }
 }
 
 /// What is known around a part of an expression.
 struct Scope<'e, 'n> {
-    /// The variables of the loops around, from the outermost.
+    /// The variables without types, and those of the loops around, from the outermost.
     locals: Vec<&'e str>,
     /// The fields of `self` that were named so far.
     names: &'n mut Names,

@@ -45,6 +45,14 @@ impl Compiled {
         let Proof(step) = self.proof.as_ref()?;
         run::cost_of_truth(step, self.size.nodes, subject, own)
     }
+
+    /// Whether an expression over variables without types holds, where that is plain; nothing where
+    /// the interpreter must say. Variables come in the order in which the proof was told of them,
+    /// and nothing stands for one that is not there.
+    pub(super) fn plainly_holds(&self, variables: &[Option<&Value>]) -> Option<bool> {
+        let Proof(step) = self.proof.as_ref()?;
+        run::plain_truth(step, self.size.nodes, variables)
+    }
 }
 
 /// A part of an expression.

@@ -35,6 +35,11 @@ impl<'a> Own<'a> {
         Self(fields.unwrap_or_default())
     }
 
+    /// No field at all.
+    pub(super) fn nothing() -> Self {
+        Self(Vec::new())
+    }
+
     /// The field at the place of its name, if rules see it.
     pub(super) fn get(&self, place: usize) -> Option<&Option<(&'a Value, View<'a>)>> {
         self.0.get(place)

@@ -2,20 +2,23 @@
 
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use super::value::{Seen, View, is_plain};
 use super::{Loop, Own, Step, Subject};
 use crate::schema::cel::cost::PER_CALL;
 
 /// The variables, and what was spent.
-struct Frame<'a> {
+struct Frame<'a, 'o> {
     new: Option<Seen<'a>>,
     old: Option<Seen<'a>>,
-    own: &'a Own<'a>,
-    locals: Vec<Seen<'a>>,
+    own: &'o Own<'a>,
+    /// Nothing stands for what cannot be read here.
+    locals: Vec<Option<Seen<'a>>>,
     spent: u64,
 }
 
-impl Frame<'_> {
+impl Frame<'_, '_> {
     /// What costs too much is for the interpreter to refuse.
     fn spend(&mut self, units: u64) -> Option<()> {
         self.spent = self.spent.checked_add(units)?;
@@ -49,15 +52,34 @@ pub(super) fn cost_of_truth<'a>(
     holds.then_some(frame.spent)
 }
 
+/// Whether an expression over variables without types holds, where that is plain; `base` is what every
+/// step costs once.
+pub(super) fn plain_truth<'a>(
+    expression: &'a Step,
+    base: u64,
+    variables: &[Option<&'a Value>],
+) -> Option<bool> {
+    let seen = |value: &Option<&'a Value>| value.and_then(|v| Seen::of(v, View::Untyped));
+    let mut frame = Frame {
+        new: None,
+        old: None,
+        own: &Own::nothing(),
+        locals: variables.iter().map(seen).collect(),
+        spent: 0,
+    };
+    frame.spend(base)?;
+    expression.run(&mut frame)?.is_true()
+}
+
 impl Step {
-    fn run<'a>(&'a self, frame: &mut Frame<'a>) -> Option<Seen<'a>> {
+    fn run<'a>(&'a self, frame: &mut Frame<'a, '_>) -> Option<Seen<'a>> {
         Some(match self {
             Self::Bool(yes) => Seen::Bool(*yes),
             Self::Int(number) => Seen::Int(*number),
             Self::Text(text) => Seen::Text(text),
             Self::New => frame.new.clone()?,
             Self::Old => frame.old.clone()?,
-            Self::Local(place) => frame.locals.get(*place)?.clone(),
+            Self::Local(place) => frame.locals.get(*place)?.clone()?,
             Self::OwnField(place) => {
                 let (value, view) = (*frame.own.get(*place)?)?;
                 Seen::of(value, view)?
@@ -127,24 +149,24 @@ impl Step {
         })
     }
 
-    fn holds<'a>(&'a self, frame: &mut Frame<'a>) -> Option<bool> {
+    fn holds<'a>(&'a self, frame: &mut Frame<'a, '_>) -> Option<bool> {
         self.run(frame)?.is_true()
     }
 }
 
 impl Loop {
-    fn run<'a>(&'a self, frame: &mut Frame<'a>) -> Option<Seen<'a>> {
+    fn run<'a>(&'a self, frame: &mut Frame<'a, '_>) -> Option<Seen<'a>> {
         let begin = self.begin.run(frame)?;
         let items = self.range.run(frame)?.items()?;
         let place = frame.locals.len();
-        frame.locals.push(begin);
-        frame.locals.push(Seen::Bool(false));
+        frame.locals.push(Some(begin));
+        frame.locals.push(None);
         for item in items {
             if !self.condition.holds(frame)? {
                 break;
             }
-            frame.locals[place + 1] = item;
-            frame.locals[place] = self.step.run(frame)?;
+            frame.locals[place + 1] = Some(item);
+            frame.locals[place] = Some(self.step.run(frame)?);
         }
         let result = self.result.run(frame)?;
         frame.locals.truncate(place);
@@ -152,11 +174,11 @@ impl Loop {
     }
 }
 
-fn both<'a>(two: &'a [Step; 2], frame: &mut Frame<'a>) -> Option<(Seen<'a>, Seen<'a>)> {
+fn both<'a>(two: &'a [Step; 2], frame: &mut Frame<'a, '_>) -> Option<(Seen<'a>, Seen<'a>)> {
     Some((two[0].run(frame)?, two[1].run(frame)?))
 }
 
-fn equal<'a>(two: &'a [Step; 2], frame: &mut Frame<'a>) -> Option<bool> {
+fn equal<'a>(two: &'a [Step; 2], frame: &mut Frame<'a, '_>) -> Option<bool> {
     let (left, right) = both(two, frame)?;
     left.equals(&right)
 }
