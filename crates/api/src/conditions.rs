@@ -41,6 +41,11 @@ pub const PROVIDERS_HEALTHY: &str = "ProvidersHealthy";
 /// A Vitistack's quotas leave room for more.
 pub const QUOTA_AVAILABLE: &str = "QuotaAvailable";
 
+/// What happens in a Vitistack's namespace arrives at its collector of logs.
+pub const LOGS_COLLECTED: &str = "LogsCollected";
+/// A Vitistack's monitoring can find the machines of its namespace.
+pub const TARGETS_PUBLISHED: &str = "TargetsPublished";
+
 /// Status of a condition that holds.
 pub const TRUE: &str = "True";
 /// Status of a condition that does not hold.

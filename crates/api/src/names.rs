@@ -8,6 +8,23 @@ pub const MACHINE_FINALIZER: &str = "machinist.vitistack.io/machine";
 /// Finalizer that keeps a MachineProvider until no Machine runs on it.
 pub const PROVIDER_FINALIZER: &str = "machinist.vitistack.io/machineprovider";
 
+/// Finalizer that keeps a Vitistack until monitoring was told that its machines are not to be watched
+/// any more.
+pub const TARGETS_FINALIZER: &str = "machinist.vitistack.io/targets";
+
+/// Annotation with the namespace in which a Vitistack's machines are listed for monitoring. Written with
+/// the finalizer before they are.
+pub const TARGETS_ANNOTATION: &str = "machinist.vitistack.io/targets";
+
+/// ConfigMap that lists machines for monitoring, a key for each namespace of machines.
+pub const TARGETS_CONFIG_MAP: &str = "machinist-targets";
+
+/// Annotation with which a machine says whether Prometheus is to watch it; `"false"` says no.
+pub const SCRAPE_ANNOTATION: &str = "prometheus.io/scrape";
+
+/// Annotation with the port at which a machine tells Prometheus how it is.
+pub const SCRAPE_PORT_ANNOTATION: &str = "prometheus.io/port";
+
 /// Annotation whose change restarts a machine once; its value is a time in RFC 3339.
 pub const RESTARTED_AT_ANNOTATION: &str = "vitistack.io/restarted-at";
 

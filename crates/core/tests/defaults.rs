@@ -199,7 +199,10 @@ fn a_disk_that_is_attached_later_has_the_default_size() {
 fn a_vitistack_fills_what_the_provider_leaves_open() {
     let stack = serde_json::from_value(json!({
         "metadata": {"name": "prod", "namespace": "default"},
-        "spec": {"settings": {"defaultStorageClass": "slow", "monitoring": {"enabled": true}}},
+        "spec": {"settings": {
+            "defaultStorageClass": "slow", "defaultNetworkPolicy": "web",
+            "monitoring": {"enabled": true},
+        }},
     }))
     .expect("a Vitistack");
     let disks = json!({"disks": [{"name": "a", "sizeGB": 1}, {"name": "b", "sizeGB": 1}]});
@@ -208,17 +211,20 @@ fn a_vitistack_fills_what_the_provider_leaves_open() {
     let classes: Vec<_> = open.disks.iter().map(|d| d.class.as_deref()).collect();
     assert_eq!(classes, [Some("slow"), Some("slow")]);
     assert_eq!(open.monitoring, Some(true));
-    let told = &open.defaults.told[open.defaults.told.len() - 2..];
+    assert_eq!(open.security_groups, ["web"]);
+    let told = &open.defaults.told[open.defaults.told.len() - 3..];
     assert_eq!(
         told,
         [
             "storage class slow (spec.settings.defaultStorageClass of Vitistack prod)",
+            "security group web when it is made, where the platform has any (spec.settings.defaultNetworkPolicy of Vitistack prod)",
             "monitoring on when it is made, where the platform has any (spec.settings.monitoring.enabled of Vitistack prod)",
         ]
     );
     // The provider is closer, and the machine closer still.
     let mut own = disks.clone();
     own["monitoring"] = false.into();
+    own["securityGroups"] = json!(["own"]);
     let mut filled = want(&own, &generous());
     let before = filled.clone();
     fill_from_stack(&mut filled, &stack);

@@ -2,20 +2,22 @@
 
 use std::{collections::HashMap, sync::Mutex, time::Duration};
 
+use machinist_core::machine::Uid;
+
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Counts failures in a row, by object.
 #[derive(Default)]
 pub(crate) struct Backoff {
-    failures: Mutex<HashMap<String, u32>>,
+    failures: Mutex<HashMap<Uid, u32>>,
 }
 
 impl Backoff {
     /// One more failure: how long to wait.
     pub(crate) fn failed(&self, uid: &str) -> Duration {
         let mut failures = self.lock();
-        let count = failures.entry(uid.to_owned()).or_insert(0);
+        let count = failures.entry(Uid::of(uid)).or_insert(0);
         let wait = FIRST.saturating_mul(1_u32.checked_shl(*count).unwrap_or(u32::MAX));
         *count = count.saturating_add(1);
         wait.min(LONGEST)
@@ -23,15 +25,19 @@ impl Backoff {
 
     /// How many failures in a row there were.
     pub(crate) fn count(&self, uid: &str) -> u32 {
-        self.lock().get(uid).copied().unwrap_or_default()
+        self.lock().get(&Uid::of(uid)).copied().unwrap_or_default()
     }
 
     /// It worked, or the object is gone.
     pub(crate) fn forget(&self, uid: &str) {
-        self.lock().remove(uid);
+        let mut failures = self.lock();
+        if failures.remove(&Uid::of(uid)).is_some() && failures.is_empty() {
+            // With its room: what failed for a crowd may never do so again.
+            *failures = HashMap::new();
+        }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, u32>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Uid, u32>> {
         // A panic while counting cannot leave the map in a bad state.
         self.failures
             .lock()

@@ -19,7 +19,9 @@ use crate::{
     backoff::Backoff,
     births::Births,
     connections::{Connections, ProviderName},
+    controllers::vitistack::WrittenTargets,
     events::Events,
+    journal::Journal,
     notices::Notices,
     packed::Packed,
     phases::Phases,
@@ -39,6 +41,8 @@ pub(crate) struct Context {
     pub(crate) metrics: Metrics,
     pub(crate) tracer: Tracer,
     pub(crate) events: Events,
+    /// How what is told to collectors of logs fares.
+    pub(crate) journal: Journal,
     pub(crate) backoff: Backoff,
     pub(crate) written: Written,
     pub(crate) connections: Connections,
@@ -52,10 +56,12 @@ pub(crate) struct Context {
     pub(crate) tally: Tally,
     /// Which machine is in which phase since when.
     pub(crate) phases: Phases,
+    /// What monitoring was last told of each Vitistack's machines.
+    pub(crate) targets: WrittenTargets,
     /// How many machines were begun of late.
     pub(crate) births: Births,
     /// The UID that stands for the cluster, half of every machine's key.
-    pub(crate) cluster: String,
+    pub(crate) cluster: Arc<str>,
     /// All Machines, as last seen.
     pub(crate) machines: Store<Packed>,
     /// All MachineProviders, as last seen.
@@ -103,6 +109,7 @@ impl Context {
             metrics,
             readiness,
             tracer,
+            journal,
         } = engine;
         let due = queues.providers.clone();
         let hint = move |(namespace, name): &ProviderName| {
@@ -111,7 +118,13 @@ impl Context {
         };
         let context = Context {
             secrets: Secrets::new(client.clone(), Arc::new(hint)),
-            events: Events::new(client.clone(), clock.clone()),
+            events: Events::new(
+                client.clone(),
+                clock.clone(),
+                journal.clone(),
+                views.stacks.as_reader(),
+            ),
+            journal,
             client,
             connect,
             clock,
@@ -124,8 +137,9 @@ impl Context {
             placing: Placing::default(),
             tally: Tally::default(),
             phases: Phases::default(),
+            targets: WrittenTargets::default(),
             births: Births::default(),
-            cluster,
+            cluster: cluster.into(),
             machines: views.machines.as_reader(),
             providers: views.providers.as_reader(),
             stacks: views.stacks.as_reader(),

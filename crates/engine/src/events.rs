@@ -22,20 +22,30 @@ use k8s_openapi::{
 use kube::{
     Api, Client, Resource, ResourceExt,
     api::{Patch, PatchParams, PostParams},
+    core::Request,
+    runtime::reflector::Store,
 };
-use machinist_api::{convert, names, vitistack};
+use machinist_api::{
+    convert, names,
+    vitistack::{self, MachinePhase, Vitistack},
+};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     Clock,
+    journal::{Entry, Journal},
     trace::{self, TraceId},
 };
 
-/// Posts events about objects.
+/// Posts events about objects, and tells them to whoever collects logs.
 pub(crate) struct Events {
     client: Client,
     clock: Arc<dyn Clock>,
     recent: Mutex<Recent>,
+    journal: Journal,
+    /// All Vitistacks, as last seen: they say who collects.
+    stacks: Store<Vitistack>,
 }
 
 /// Who reports.
@@ -78,12 +88,39 @@ impl Recent {
 }
 
 impl Events {
-    pub(crate) fn new(client: Client, clock: Arc<dyn Clock>) -> Events {
+    pub(crate) fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        journal: Journal,
+        stacks: Store<Vitistack>,
+    ) -> Events {
         Events {
             client,
             clock,
             recent: Mutex::default(),
+            journal,
+            stacks,
         }
+    }
+
+    /// Tells whoever collects logs that a machine entered a phase. That is no event: the object
+    /// itself shows it.
+    pub(crate) fn entered(&self, machine: &impl Resource, phase: MachinePhase) {
+        self.journal.tell(&self.stacks, || {
+            let meta = machine.meta().clone();
+            Entry {
+                at: self.clock.now(),
+                warning: phase == MachinePhase::Failed,
+                kind: "Machine".to_owned(),
+                namespace: meta.namespace.unwrap_or_default(),
+                name: meta.name.unwrap_or_default(),
+                uid: meta.uid.unwrap_or_default(),
+                reason: phase.as_str().to_owned(),
+                action: None,
+                note: format!("The machine is in phase {phase}."),
+                trace: None,
+            }
+        });
     }
 
     /// Posts that something went as it should.
@@ -119,6 +156,18 @@ impl Events {
         let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         let now = self.clock.now();
         let trace = trace::current_id();
+        self.journal.tell(&self.stacks, || Entry {
+            at: now,
+            warning: kind == "Warning",
+            kind: K::kind(&()).into_owned(),
+            namespace: namespace.to_owned(),
+            name: object.name_any(),
+            uid: regarding.uid.clone().unwrap_or_default(),
+            reason: reason.to_owned(),
+            action: Some(action.to_owned()),
+            note: note.clone(),
+            trace,
+        });
         let note = shorten(note, trace);
         let print = print(&regarding, &[kind, reason, action, &note]);
         let known = self.recent().get(print, now);
@@ -148,12 +197,13 @@ impl Events {
                     reporting_instance: Some(REPORTER.to_owned()),
                     ..Event::default()
                 };
-                let made = events.create(&PostParams::default(), &event).await;
-                made.map(|event| Posted {
-                    name: event.name_any(),
-                    count: 1,
-                    last: now,
-                })
+                create(&self.client, namespace, &event)
+                    .await
+                    .map(|name| Posted {
+                        name,
+                        count: 1,
+                        last: now,
+                    })
             }
             Ok(Some(posted)) => Ok(posted),
             Err(error) => Err(error),
@@ -167,6 +217,27 @@ impl Events {
     fn recent(&self) -> MutexGuard<'_, Recent> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is read of an event that was made: the name that it was given.
+#[derive(Deserialize)]
+struct Made {
+    metadata: MadeMetadata,
+}
+
+#[derive(Deserialize)]
+struct MadeMetadata {
+    name: String,
+}
+
+/// Makes an event; gives its name.
+async fn create(client: &Client, namespace: &str, event: &Event) -> Result<String, kube::Error> {
+    let body = serde_json::to_vec(event).map_err(kube::Error::SerdeError)?;
+    let request = Request::new(Event::url_path(&(), Some(namespace)))
+        .create(&PostParams::default(), body)
+        .map_err(kube::Error::BuildRequest)?;
+    let made: Made = client.request(request).await?;
+    Ok(made.metadata.name)
 }
 
 /// Counts one more time of what an event tells; nothing when the event is no more.

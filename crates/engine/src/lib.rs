@@ -26,6 +26,7 @@ mod courteous;
 mod election;
 mod error;
 mod events;
+pub mod journal;
 mod looking;
 mod metered;
 mod metrics;
@@ -81,6 +82,8 @@ pub struct Engine {
     pub readiness: Readiness,
     /// Where spans go, if anywhere.
     pub tracer: trace::Tracer,
+    /// Where what Vitistacks have collected goes, if anywhere.
+    pub journal: journal::Journal,
 }
 
 impl Engine {

@@ -20,11 +20,12 @@ pub struct Metrics {
     phase_seconds: Family<PhaseLabels, Histogram>,
     quota_used: Family<QuotaLabels, Gauge>,
     quota_limit: Family<QuotaLabels, Gauge>,
-    spans: Family<SpanLabels, Counter>,
+    spans: Family<ResultLabels, Counter>,
+    logs: Family<ResultLabels, Counter>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct SpanLabels {
+struct ResultLabels {
     result: &'static str,
 }
 
@@ -125,8 +126,15 @@ impl Default for Metrics {
             "Spans, by what became of them: sent, or dropped because of what",
             spans.clone(),
         );
+        let logs = Family::default();
+        registry.register(
+            "machinist_log_entries",
+            "Entries for collectors of logs, by what became of them: sent, refused or dropped",
+            logs.clone(),
+        );
         Metrics {
             spans,
+            logs,
             machines,
             phase_seconds,
             quota_used,
@@ -160,8 +168,14 @@ impl Metrics {
 
     /// What became of so many spans.
     pub fn spans(&self, result: &'static str, count: usize) {
-        let spans = self.spans.get_or_create(&SpanLabels { result });
+        let spans = self.spans.get_or_create(&ResultLabels { result });
         spans.inc_by(count as u64);
+    }
+
+    /// What became of so many entries for collectors of logs.
+    pub(crate) fn logs(&self, result: &'static str, count: usize) {
+        let logs = self.logs.get_or_create(&ResultLabels { result });
+        logs.inc_by(count as u64);
     }
 
     /// More or fewer machines are in a phase.

@@ -5,20 +5,17 @@
 //! pass saw. So the calls to a provider do not grow with the number of its machines.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube::{Resource, ResourceExt, runtime::reflector::ObjectRef};
+use kube::{Resource, runtime::reflector::ObjectRef};
 use machinist_api::vitistack::Machine;
-use machinist_core::machine::Facts;
+use machinist_core::machine::{Facts, Uid};
 use tokio::sync::{Notify, futures::Notified};
 
-use crate::{
-    connections::ProviderName,
-    packed::{self, Packed},
-};
+use crate::{connections::ProviderName, packed::Packed};
 
 /// How many machines that are on their way somewhere are looked at each by itself.
 const FEW: usize = 16;
@@ -34,14 +31,28 @@ pub(crate) struct Notices {
 #[derive(Default)]
 struct Known {
     /// The objects by their UIDs.
-    machines: HashMap<String, ObjectRef<Packed>>,
+    machines: HashMap<Uid, Named>,
+    /// The names of their namespaces, which they share.
+    namespaces: HashSet<Arc<str>>,
     fleets: HashMap<ProviderName, Fleet>,
+}
+
+/// What an object is called.
+struct Named {
+    namespace: Arc<str>,
+    name: Box<str>,
+}
+
+impl Named {
+    fn reference(&self) -> ObjectRef<Packed> {
+        ObjectRef::new(&self.name).within(&self.namespace)
+    }
 }
 
 /// The machines of one provider, by their objects' UIDs.
 #[derive(Default)]
 struct Fleet {
-    notices: HashMap<String, Notice>,
+    notices: HashMap<Uid, Notice>,
     lively: usize,
 }
 
@@ -56,15 +67,15 @@ struct Notice {
 }
 
 impl Fleet {
-    fn put(&mut self, uid: String, notice: Notice) {
+    fn put(&mut self, uid: Uid, notice: Notice) {
         self.lively += usize::from(notice.lively);
         if let Some(before) = self.notices.insert(uid, notice) {
             self.lively -= usize::from(before.lively);
         }
     }
 
-    fn forget(&mut self, uid: &str) {
-        if let Some(before) = self.notices.remove(uid) {
+    fn forget(&mut self, uid: Uid) {
+        if let Some(before) = self.notices.remove(&uid) {
             self.lively -= usize::from(before.lively);
         }
     }
@@ -77,12 +88,26 @@ impl Fleet {
 impl Notices {
     /// A pass over a machine begins: whoever has a hint about it from now on is heard.
     pub(crate) fn meet(&self, machine: &impl Resource) {
-        let uid = machine.meta().uid.clone().unwrap_or_default();
+        let meta = machine.meta();
+        let uid = uid_of(machine);
         let mut known = self.lock();
-        known
-            .machines
-            .entry(uid)
-            .or_insert_with(|| packed::reference(machine));
+        if known.machines.contains_key(&uid) {
+            return;
+        }
+        let namespace = meta.namespace.as_deref().unwrap_or_default();
+        let shared = match known.namespaces.get(namespace) {
+            Some(shared) => shared.clone(),
+            None => {
+                let shared: Arc<str> = namespace.into();
+                known.namespaces.insert(shared.clone());
+                shared
+            }
+        };
+        let named = Named {
+            namespace: shared,
+            name: meta.name.as_deref().unwrap_or_default().into(),
+        };
+        known.machines.insert(uid, named);
     }
 
     /// Keeps what a pass saw. True when so many machines of the provider are expected to change
@@ -103,7 +128,7 @@ impl Notices {
         let mut known = self.lock();
         let fleet = known.fleets.entry(provider.clone()).or_default();
         let before = fleet.is_busy();
-        fleet.put(machine.uid().unwrap_or_default(), notice);
+        fleet.put(uid_of(machine), notice);
         if fleet.is_busy() && !before {
             self.busy.notify_waiters();
         }
@@ -114,8 +139,8 @@ impl Notices {
     pub(crate) fn left(&self, machine: &Machine, provider: &ProviderName) {
         let mut known = self.lock();
         let fleet = known.fleets.get_mut(provider);
-        let uid = machine.metadata.uid.as_deref().unwrap_or_default();
-        if let Some(notice) = fleet.and_then(|fleet| fleet.notices.get_mut(uid)) {
+        let uid = uid_of(machine);
+        if let Some(notice) = fleet.and_then(|fleet| fleet.notices.get_mut(&uid)) {
             notice.version = version(machine);
             notice.suspect = None;
         }
@@ -133,22 +158,22 @@ impl Notices {
         let notices = known.fleets.get_mut(provider).into_iter();
         let notices = notices.flat_map(|fleet| &mut fleet.notices);
         let overwritten = notices.filter_map(|(uid, notice)| {
-            let reference = known.machines.get(uid)?;
-            let now = version(view(reference)?.as_ref());
+            let reference = known.machines.get(uid)?.reference();
+            let now = version(view(&reference)?.as_ref());
             let before = notice.suspect.take();
             if now == notice.version {
                 return None;
             }
             notice.suspect = Some(now);
-            (before == Some(now)).then(|| reference.clone())
+            (before == Some(now)).then_some(reference)
         });
         overwritten.collect()
     }
 
     /// The object is gone.
     pub(crate) fn forget(&self, uid: &str) {
-        let mut known = self.lock();
-        known.machines.remove(uid);
+        let (mut known, uid) = (self.lock(), Uid::of(uid));
+        known.machines.remove(&uid);
         known
             .fleets
             .values_mut()
@@ -157,7 +182,8 @@ impl Notices {
 
     /// The object of this UID, if a pass over it has begun.
     pub(crate) fn machine(&self, uid: &str) -> Option<ObjectRef<Packed>> {
-        self.lock().machines.get(uid).cloned()
+        let known = self.lock();
+        known.machines.get(&Uid::of(uid)).map(Named::reference)
     }
 
     /// Whether more than a few machines of a provider are expected to change.
@@ -176,9 +202,9 @@ impl Notices {
         provider: &ProviderName,
         listed: &[Facts],
     ) -> Vec<ObjectRef<Packed>> {
-        let mut shown: HashMap<&str, u64> = HashMap::with_capacity(listed.len());
+        let mut shown: HashMap<Uid, u64> = HashMap::with_capacity(listed.len());
         for facts in listed {
-            let sum = shown.entry(facts.key.machine()).or_default();
+            let sum = shown.entry(Uid::of(facts.key.machine())).or_default();
             *sum = sum.wrapping_add(print(facts));
         }
         let known = self.lock();
@@ -187,17 +213,20 @@ impl Notices {
             .get(provider)
             .into_iter()
             .flat_map(|f| &f.notices);
-        let changed = notices.filter(|(uid, notice)| {
-            shown.get(uid.as_str()).copied().unwrap_or_default() != notice.seen
-        });
+        let changed = notices
+            .filter(|(uid, notice)| shown.get(uid).copied().unwrap_or_default() != notice.seen);
         changed
-            .filter_map(|(uid, _)| known.machines.get(uid).cloned())
+            .filter_map(|(uid, _)| known.machines.get(uid).map(Named::reference))
             .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn uid_of(machine: &impl Resource) -> Uid {
+    Uid::of(machine.meta().uid.as_deref().unwrap_or_default())
 }
 
 /// Stands for the version of an object.

@@ -6,14 +6,15 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kube::{Resource, ResourceExt, runtime::watcher};
+use kube::runtime::watcher;
 use machinist_api::vitistack::machine::MachinePhase;
+use machinist_core::machine::Uid;
 
 use crate::{Metrics, packed::Packed};
 
 /// The phase of each machine, by UID.
 #[derive(Default)]
-pub(crate) struct Phases(Mutex<HashMap<String, Known>>);
+pub(crate) struct Phases(Mutex<HashMap<Uid, Known>>);
 
 #[derive(Clone, Copy)]
 struct Known {
@@ -23,41 +24,39 @@ struct Known {
 }
 
 impl Phases {
-    /// A machine came, changed or went.
+    /// A machine came, changed or went; the phase that it was seen to enter, if it was.
     pub(crate) fn machine_event(
         &self,
         event: &watcher::Event<Packed>,
         now: Timestamp,
         metrics: &Metrics,
-    ) {
+    ) -> Option<MachinePhase> {
         let (machine, since) = match event {
             watcher::Event::InitApply(machine) => (machine, None),
             watcher::Event::Apply(machine) => (machine, Some(now)),
             watcher::Event::Delete(machine) => {
-                let uid = machine.uid().unwrap_or_default();
-                if let Some(before) = self.lock().remove(&uid) {
+                if let Some(before) = self.lock().remove(&machine.short_uid()) {
                     leave(before, now, metrics);
                 }
-                return;
+                return None;
             }
-            watcher::Event::Init | watcher::Event::InitDone => return,
+            watcher::Event::Init | watcher::Event::InitDone => return None,
         };
-        let Some(phase) = machine.phase() else {
-            return;
-        };
+        let phase = machine.phase()?;
         let mut known = self.lock();
-        let before = machine.meta().uid.as_ref().and_then(|uid| known.get(uid));
+        let before = known.get(&machine.short_uid());
         if before.is_some_and(|before| before.phase == phase) {
-            return;
+            return None;
         }
         if let Some(before) = before {
             leave(*before, now, metrics);
         }
         metrics.in_phase(phase.as_str(), 1);
-        known.insert(machine.uid().unwrap_or_default(), Known { phase, since });
+        known.insert(machine.short_uid(), Known { phase, since });
+        since.map(|_| phase)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Known>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Uid, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,6 +15,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_core::{
     dialect::vitistack::{ProviderQuery, demand, offer},
+    machine::Uid,
     place::{Demand, Placement, Sites, Standing},
     provider::Health,
 };
@@ -38,7 +39,7 @@ struct State {
     /// The most machines of a namespace on one provider.
     per_provider: HashMap<String, u64>,
     /// Machines without a place, by UID.
-    waiting: HashMap<String, ObjectRef<Packed>>,
+    waiting: HashMap<Uid, ObjectRef<Packed>>,
 }
 
 /// Machines that may have a place now.
@@ -90,7 +91,7 @@ impl Placing {
                     let own = machine.namespace().unwrap_or_default();
                     let mut state = self.lock();
                     state.sites.bound(&uid, &own, &site, machine.take());
-                    state.waiting.remove(&uid);
+                    state.waiting.remove(&Uid::of(&uid));
                 }
                 Woken::new()
             }
@@ -117,7 +118,7 @@ impl Placing {
     /// A machine is gone, and its place is free.
     pub(crate) fn forget(&self, uid: &str) -> Woken {
         let mut state = self.lock();
-        state.waiting.remove(uid);
+        state.waiting.remove(&Uid::of(uid));
         let freed = state.sites.forget(uid);
         state.woken(freed)
     }
@@ -141,8 +142,11 @@ impl Placing {
             .sites
             .choose(&uid, &demand, &query.namespaces(&own), objects);
         match placement.chosen {
-            Some(_) => state.waiting.remove(&uid),
-            None => state.waiting.insert(uid, packed::reference(machine)),
+            Some(_) => state.waiting.remove(&Uid::of(&uid)),
+            None => {
+                let reference = packed::reference(machine);
+                state.waiting.insert(Uid::of(&uid), reference)
+            }
         };
         (demand, placement)
     }
@@ -155,7 +159,8 @@ impl Placing {
 impl State {
     fn woken(&mut self, news: bool) -> Woken {
         match news {
-            true => self.waiting.drain().map(|(_, machine)| machine).collect(),
+            // With its room: a crowd that waited once may never do so again.
+            true => std::mem::take(&mut self.waiting).into_values().collect(),
             false => Woken::new(),
         }
     }

@@ -2,11 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube::{ResourceExt, runtime::watcher};
-use machinist_core::dialect::vitistack::Totals;
+use kube::{Resource, runtime::watcher};
+use machinist_core::{dialect::vitistack::Totals, machine::Uid};
 use tokio::sync::Notify;
 
 use crate::packed::Packed;
@@ -20,9 +20,9 @@ pub(crate) struct Tally {
 
 #[derive(Default)]
 struct State {
-    /// Namespace and storage of each machine, by UID.
-    machines: HashMap<String, (String, u64)>,
-    namespaces: HashMap<String, Totals>,
+    /// Namespace and storage of each machine.
+    machines: HashMap<Uid, (Arc<str>, u64)>,
+    namespaces: HashMap<Arc<str>, Totals>,
     changed: HashSet<String>,
 }
 
@@ -34,10 +34,13 @@ impl Tally {
             watcher::Event::Delete(machine) => (machine, false),
             watcher::Event::Init | watcher::Event::InitDone => return,
         };
-        let uid = machine.uid().unwrap_or_default();
-        let namespace = machine.namespace().unwrap_or_default();
-        let now = stays.then(|| (namespace.clone(), machine.take().storage));
+        let uid = machine.short_uid();
+        let namespace = machine.meta().namespace.as_deref().unwrap_or_default();
         let mut state = self.lock();
+        // Machines share the name of their namespace.
+        let known = state.namespaces.get_key_value(namespace);
+        let shared = known.map_or_else(|| namespace.into(), |(known, _)| known.clone());
+        let now = stays.then(|| (shared.clone(), machine.take().storage));
         let before = match &now {
             Some(now) => state.machines.insert(uid, now.clone()),
             None => state.machines.remove(&uid),
@@ -45,7 +48,7 @@ impl Tally {
         if before == now {
             return;
         }
-        let totals = state.namespaces.entry(namespace.clone()).or_default();
+        let totals = state.namespaces.entry(shared).or_default();
         if let Some((_, storage)) = before {
             totals.machines = totals.machines.saturating_sub(1);
             totals.storage = totals.storage.saturating_sub(storage);
@@ -55,7 +58,7 @@ impl Tally {
             totals.storage = totals.storage.saturating_add(storage);
         }
         drop(state);
-        self.touch(namespace);
+        self.touch(namespace.to_owned());
     }
 
     /// Something else about a namespace changed.

@@ -8,36 +8,60 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use machinist_core::machine::Uid;
+
 /// The versions that were written and not seen in the cache yet, by object.
 #[derive(Default)]
 pub(crate) struct Written {
-    versions: Mutex<HashMap<String, String>>,
+    versions: Mutex<HashMap<Uid, Box<str>>>,
 }
 
 impl Written {
     /// This version was written.
     pub(crate) fn put(&self, uid: &str, version: &str) {
-        self.lock().insert(uid.to_owned(), version.to_owned());
+        self.lock().insert(Uid::of(uid), version.into());
     }
 
     /// Whether a cached object may be behind what was written. One that somebody else changed
     /// since looks the same, until it was read afresh and is just that.
     pub(crate) fn is_ahead_of(&self, uid: &str, version: &str) -> bool {
         let mut versions = self.lock();
-        match versions.get(uid).map(|written| written == version) {
-            Some(true) => versions.remove(uid).is_none(),
+        let uid = Uid::of(uid);
+        match versions.get(&uid).map(|written| **written == *version) {
+            Some(true) => {
+                remove(&mut versions, uid);
+                false
+            }
             Some(false) => true,
             None => false,
         }
     }
 
-    /// The cache shows what there is, or the object is gone.
-    pub(crate) fn forget(&self, uid: &str) {
-        self.lock().remove(uid);
+    /// The cache shows this version of an object.
+    pub(crate) fn shown(&self, uid: Uid, version: &str) {
+        let mut versions = self.lock();
+        if versions
+            .get(&uid)
+            .is_some_and(|written| **written == *version)
+        {
+            remove(&mut versions, uid);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {
+    /// The cache shows what there is, or the object is gone.
+    pub(crate) fn forget(&self, uid: &str) {
+        remove(&mut self.lock(), Uid::of(uid));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uid, Box<str>>> {
         self.versions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes an entry, and with the last one the room that a crowd took.
+fn remove(versions: &mut HashMap<Uid, Box<str>>, uid: Uid) {
+    if versions.remove(&uid).is_some() && versions.is_empty() {
+        *versions = HashMap::new();
     }
 }
 
@@ -56,6 +80,12 @@ mod tests {
         assert!(!written.is_ahead_of("a", "1"), "it has shown it");
         written.put("a", "3");
         assert!(!written.is_ahead_of("a", "3"));
+        written.put("a", "4");
+        written.shown(Uid::of("a"), "3");
+        assert!(written.is_ahead_of("a", "3"));
+        written.shown(Uid::of("a"), "4");
+        assert!(!written.is_ahead_of("a", "4"));
+        assert!(written.lock().is_empty());
         written.put("a", "4");
         written.forget("a");
         assert!(!written.is_ahead_of("a", "3"));

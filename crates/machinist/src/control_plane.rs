@@ -10,6 +10,7 @@ use machinist_apiserver::{
 };
 use machinist_engine::{
     Engine, Metrics, Readiness, SystemClock,
+    journal::Journal,
     quota::{Book, Gate},
     trace::Tracer,
 };
@@ -43,6 +44,8 @@ pub(crate) struct Extras {
     pub(crate) metrics: Metrics,
     /// Where spans go.
     pub(crate) tracer: Tracer,
+    /// Where what Vitistacks have collected goes.
+    pub(crate) journal: Journal,
 }
 
 /// A running control plane.
@@ -88,6 +91,7 @@ impl ControlPlane {
             audit,
             metrics,
             tracer,
+            journal,
         } = extras;
         let gate = webhook::LateGate::default();
         let server = {
@@ -131,6 +135,7 @@ impl ControlPlane {
             metrics,
             readiness: Readiness::default(),
             tracer,
+            journal,
         };
         let (stop, keeping) = (stopped(&shutdown), client.clone());
         tokio::spawn(async move {

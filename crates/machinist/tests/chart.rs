@@ -207,6 +207,23 @@ fn two_replicas_under_their_own_account_share_lease_and_authority() {
     until_runs(&kubectl, "one", &[&first, &second]);
     assert_eq!(holder(), worked, "the second waits");
 
+    // Machines are listed where monitoring is, which is anywhere.
+    kubectl.ok("create namespace watching");
+    let settings = "settings: {monitoring: {enabled: true, namespace: watching}}";
+    let stack = format!(
+        "apiVersion: vitistack.io/v1alpha1\nkind: Vitistack\n\
+         metadata: {{name: prod, namespace: default}}\nspec: {{{settings}}}\n"
+    );
+    kubectl.feed_ok("apply", &stack);
+    wait_for("the machine to be listed", || {
+        let listed = kubectl.run("get configmap machinist-targets -n watching -o yaml", &[]);
+        match listed.stdout.contains("\"machine\":\"one\"") {
+            true => Ok(()),
+            false => Err((listed, first.up.stderr())),
+        }
+    });
+    kubectl.ok("delete vitistacks.vitistack.io prod --timeout=180s");
+
     // Both sign with the authority that the Secret keeps.
     let secret = kubectl.get(&format!("secret machinist-webhook -n {NAMESPACE}"));
     let definition = kubectl.get("crd machines.vitistack.io");

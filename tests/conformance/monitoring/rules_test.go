@@ -1,5 +1,6 @@
 // Package monitoring reads the chart's alert rules as Prometheus and its dashboard as Grafana reads
-// them, and looks whether the operator publishes what they ask for.
+// them, and looks whether the operator publishes what they ask for; and reads the file in which machines
+// are listed as Prometheus' discovery reads it.
 package monitoring
 
 import (
@@ -12,6 +13,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -124,5 +126,36 @@ func TestDashboardIsOneOfGrafana(t *testing.T) {
 	}
 	if len(ids) < 8 {
 		t.Errorf("there are only %d panels", len(ids))
+	}
+}
+
+func TestMachinesAreTargets(t *testing.T) {
+	text, err := os.ReadFile("targets.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []*targetgroup.Group
+	if err := json.Unmarshal(text, &groups); err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != 2 {
+		t.Fatalf("there are %d groups", len(groups))
+	}
+	for _, group := range groups {
+		if err := group.Labels.Validate(); err != nil {
+			t.Error(err)
+		}
+		for _, target := range group.Targets {
+			if err := target.Validate(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	first := groups[0]
+	if got := first.Targets[0][model.AddressLabel]; got != "192.0.2.1:8080" {
+		t.Errorf("the first is at %q", got)
+	}
+	if got := first.Labels["machine"]; got != "web-01" {
+		t.Errorf("the first is %q", got)
 	}
 }

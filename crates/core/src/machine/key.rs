@@ -1,6 +1,6 @@
 //! Who a machine is: to us (the key) and to its platform (the id).
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use thiserror::Error;
 
@@ -10,8 +10,9 @@ use thiserror::Error;
 /// proof of ownership: what does not carry both UIDs is not ours to touch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MachineKey {
-    cluster: String,
-    machine: String,
+    // Shared: a key is copied wherever its machine is spoken of.
+    cluster: Arc<str>,
+    machine: Arc<str>,
 }
 
 /// Why a text is not a machine key.
@@ -38,8 +39,8 @@ impl MachineKey {
     /// # Errors
     /// When a UID is empty or could not stand in a file name or a platform tag.
     pub fn new(
-        cluster: impl Into<String>,
-        machine: impl Into<String>,
+        cluster: impl Into<Arc<str>>,
+        machine: impl Into<Arc<str>>,
     ) -> Result<MachineKey, KeyError> {
         let (cluster, machine) = (cluster.into(), machine.into());
         for (part, value) in [("cluster", &cluster), ("machine", &machine)] {
@@ -49,7 +50,7 @@ impl MachineKey {
             if value.is_empty() || !plain {
                 return Err(KeyError::Part {
                     part,
-                    value: value.clone(),
+                    value: value.to_string(),
                 });
             }
         }

@@ -11,6 +11,7 @@ mod facts;
 mod key;
 mod plan;
 mod status;
+mod uid;
 mod want;
 
 pub use change::{Change, Size};
@@ -21,4 +22,5 @@ pub use facts::{DiskFacts, Facts, GuestFacts, NicFacts, PowerState};
 pub use key::{KeyError, MachineId, MachineKey};
 pub use plan::{Absence, Seen, Situation, Stall, Step, Waiting, needs_restart, plan};
 pub use status::{Condition, Outlook, Phase, Trouble, Truth};
+pub use uid::Uid;
 pub use want::{Architecture, Cpu, Disk, Firmware, Image, InitData, Nic, Power, SeedFormat, Want};

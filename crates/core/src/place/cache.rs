@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use crate::machine::Uid;
+
 use super::{Demand, Offer, Placement, SiteName, Take, place, shared::Pool};
 
 /// How much of a provider is taken.
@@ -20,7 +22,7 @@ pub struct Load {
     /// What they take in all.
     pub taken: Take,
     /// How many of them are in each namespace.
-    namespaces: HashMap<String, u64>,
+    namespaces: HashMap<Arc<str>, u64>,
 }
 
 impl Load {
@@ -29,10 +31,14 @@ impl Load {
         self.namespaces.get(namespace).copied().unwrap_or_default()
     }
 
-    fn add(&mut self, namespace: &str, take: Take) {
+    /// Counts one more machine; gives the name of its namespace, which its machines share.
+    fn add(&mut self, namespace: &str, take: Take) -> Arc<str> {
         self.machines += 1;
         self.taken += take;
-        *self.namespaces.entry(namespace.to_owned()).or_default() += 1;
+        let known = self.namespaces.get_key_value(namespace);
+        let namespace = known.map_or_else(|| namespace.into(), |(known, _)| known.clone());
+        *self.namespaces.entry(namespace.clone()).or_default() += 1;
+        namespace
     }
 
     fn remove(&mut self, namespace: &str, take: Take) {
@@ -51,7 +57,7 @@ impl Load {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Placed {
     site: Arc<SiteName>,
-    namespace: String,
+    namespace: Arc<str>,
     take: Take,
 }
 
@@ -65,7 +71,7 @@ struct Site {
 #[derive(Debug, Default)]
 pub struct Sites {
     sites: BTreeMap<Arc<SiteName>, Site>,
-    placed: HashMap<String, Placed>,
+    placed: HashMap<Uid, Placed>,
     pool: Pool,
 }
 
@@ -99,7 +105,8 @@ impl Sites {
     /// A machine is bound to this provider.
     pub fn bound(&mut self, machine: &str, namespace: &str, name: &SiteName, take: Take) {
         // Until the platform says how large the machine became, the choice knows best.
-        let known = self.placed.get(machine).filter(|p| *p.site == *name);
+        let known = self.placed.get(&Uid::of(machine));
+        let known = known.filter(|placed| *placed.site == *name);
         let take = match (take == Take::default(), known) {
             (true, Some(placed)) => placed.take,
             _ => take,
@@ -110,7 +117,7 @@ impl Sites {
 
     /// A machine is gone, or not placed after all; whether it took a place.
     pub fn forget(&mut self, machine: &str) -> bool {
-        let Some(placed) = self.placed.remove(machine) else {
+        let Some(placed) = self.placed.remove(&Uid::of(machine)) else {
             return false;
         };
         if let Some(site) = self.sites.get_mut(&placed.site) {
@@ -154,12 +161,11 @@ impl Sites {
             None => Arc::new(name.clone()),
         };
         let entry = self.sites.entry(site.clone()).or_default();
-        entry.load.add(namespace, take);
         let placed = Placed {
             site,
-            namespace: namespace.to_owned(),
+            namespace: entry.load.add(namespace, take),
             take,
         };
-        self.placed.insert(machine.to_owned(), placed);
+        self.placed.insert(Uid::of(machine), placed);
     }
 }

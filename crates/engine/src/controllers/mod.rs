@@ -1,5 +1,6 @@
 //! One folder a kind: gather, act, report.
 
+mod changes;
 pub(crate) mod machine;
 pub(crate) mod platform;
 pub(crate) mod provider;
@@ -12,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt, future};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api, Resource,
@@ -25,6 +26,7 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
+use self::changes::Changes;
 use crate::{
     Readiness,
     context::Context,
@@ -76,6 +78,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
         on_error,
     } = parts;
     let (reader, seen) = (view.as_reader(), context.clone());
+    let mut news = Changes::new(declared);
     let api: Api<K> = Api::all(context.client.clone());
     let changes = watcher(api, watcher::Config::default())
         .default_backoff()
@@ -93,8 +96,7 @@ pub(crate) async fn run<K, Due, Reconcile, Pass>(
                 _ => {}
             }
         })
-        .applied_objects()
-        .predicate_filter(move |object: &K| Some(declared(object)), Default::default());
+        .try_filter_map(move |event| future::ready(Ok(news.of(event))));
     Controller::for_stream(changes, reader)
         .with_config(Config::default().concurrency(PASSES))
         .reconcile_on(due)

@@ -17,7 +17,8 @@ use machinist_api::{
     vitistack::{Machine, MachinePhase},
 };
 use machinist_core::{
-    dialect::vitistack::{Used, take},
+    dialect::vitistack::{Used, take, target},
+    machine::Uid,
     place::Take,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -26,6 +27,7 @@ use thiserror::Error;
 use crate::controllers::declared;
 pub(crate) use bare::Bare;
 use bare::{PartsOf, named_as_a_machine};
+use text::Text;
 
 /// Why a Machine cannot be packed or unpacked.
 #[derive(Debug, Error)]
@@ -51,7 +53,8 @@ struct Kept {
     take: Take,
     used: Used,
     provider: Option<Box<str>>,
-    text: Box<[u8]>,
+    target: Option<Box<str>>,
+    text: Text,
 }
 
 impl Packed {
@@ -67,7 +70,8 @@ impl Packed {
             take: take(&machine),
             used: Used::by(&machine),
             provider: provider.map(|provider| provider.as_str().into()),
-            text: text::pack(&text),
+            target: target(&machine).map(Into::into),
+            text: Text::pack(&text),
             meta: ObjectMeta {
                 name: machine.metadata.name,
                 namespace: machine.metadata.namespace,
@@ -80,7 +84,7 @@ impl Packed {
 
     /// The whole Machine.
     pub(crate) fn unpack(&self) -> Result<Machine, PackError> {
-        let text = text::unpack(&self.0.text)?;
+        let text = self.0.text.unpack()?;
         let Bare(machine) = serde_json::from_slice(&text)?;
         Ok(machine)
     }
@@ -108,6 +112,16 @@ impl Packed {
     /// The provider that it is bound to, as its annotation says.
     pub(crate) fn provider(&self) -> Option<&str> {
         self.0.provider.as_deref()
+    }
+
+    /// Its UID, in short.
+    pub(crate) fn short_uid(&self) -> Uid {
+        Uid::of(self.0.meta.uid.as_deref().unwrap_or_default())
+    }
+
+    /// Where monitoring watches it, if it does.
+    pub(crate) fn target(&self) -> Option<&str> {
+        self.0.target.as_deref()
     }
 }
 

@@ -67,7 +67,7 @@ proptest! {
     fn what_is_no_packed_text_is_an_error(noise: Vec<u8>, seed: u64) {
         let mut packed = Packed::new(machine(shown(seed, 30))).unwrap();
         let size = 64_u32.to_le_bytes();
-        Arc::make_mut(&mut packed.0).text = [size.as_slice(), &noise].concat().into();
+        Arc::make_mut(&mut packed.0).text = Text::claimed([size.as_slice(), &noise].concat());
         prop_assert!(packed.unpack().is_err());
     }
 }
@@ -102,7 +102,7 @@ fn a_machine_like_others_takes_little() {
         .replace("web-1", "db-17")
         .replace("2026-01", "2027-11");
     let packed: Packed = serde_json::from_str(&text).unwrap();
-    let kept = packed.0.text.len();
+    let kept = packed.0.text.size();
     assert!(kept * 8 < text.len(), "{kept} of {}", text.len());
     assert!(packed.unpack().unwrap().status.is_some());
 }
@@ -110,7 +110,34 @@ fn a_machine_like_others_takes_little() {
 #[test]
 fn a_text_that_is_like_none_grows_little() {
     let noise: Vec<u8> = (0..4096_u32).map(|n| (n * n % 251) as u8).collect();
-    let packed = text::pack(&noise);
-    assert!(packed.len() < noise.len() + noise.len() / 16 + 16);
-    assert_eq!(text::unpack(&packed).unwrap(), noise);
+    let packed = Text::pack(&noise);
+    assert!(packed.size() < noise.len() + noise.len() / 16 + 16);
+    assert_eq!(packed.unpack().unwrap(), noise);
+}
+
+/// Whatever others of a fleet declare as well costs each of them next to nothing.
+#[test]
+fn the_machines_of_a_fleet_are_like_each_other() {
+    let text = |fleet: usize, number: usize| {
+        let own: String = (0..200)
+            .map(|n| format!("{}, ", n * 7919 * (fleet + 3)))
+            .collect();
+        let user_data = format!("#cloud-config\\nruncmd: [{own}]\\n");
+        TYPICAL
+            .replace("#cloud-config\\n", &user_data)
+            .replace("web-1", &format!("m-{number}"))
+    };
+    let examples = text::Examples::new();
+    // More fleets than are remembered.
+    for fleet in 0..20 {
+        let mut small = 0;
+        for number in 0..300 {
+            let text = text(fleet, number);
+            let packed = Text::pack_among(&examples, text.as_bytes());
+            assert_eq!(packed.unpack().unwrap(), text.as_bytes());
+            small += usize::from(packed.size() * 8 <= text.len());
+        }
+        // The first is like none, and of many that are like none few become examples.
+        assert!((160..300).contains(&small), "{small} of fleet {fleet}");
+    }
 }

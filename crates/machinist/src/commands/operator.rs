@@ -22,6 +22,7 @@ use machinist_api::names::{SYSTEM_NAMESPACE, WEBHOOK_SERVICE};
 use machinist_apiserver::{Pki, tls};
 use machinist_engine::{
     Election, Engine, Leadership, Metrics, Readiness, SystemClock,
+    journal::Journal,
     quota::{Book, Gate},
     trace::Tracer,
 };
@@ -45,12 +46,13 @@ const LEASE: &str = "machinist";
 pub(crate) async fn run(flags: cli::Operator) -> Outcome {
     let metrics = Metrics::default();
     let telemetry = Telemetry::start(&flags.tracing, &metrics)?;
-    let outcome = work(flags, metrics, telemetry.tracer.clone()).await;
+    let (tracer, journal) = (telemetry.tracer.clone(), telemetry.journal.clone());
+    let outcome = work(flags, metrics, tracer, journal).await;
     telemetry.stop().await;
     outcome
 }
 
-async fn work(flags: cli::Operator, metrics: Metrics, tracer: Tracer) -> Outcome {
+async fn work(flags: cli::Operator, metrics: Metrics, tracer: Tracer, journal: Journal) -> Outcome {
     let dir = DataDir::resolve(&flags.data)?;
     let _claim = dir.claim()?;
     let config = cluster(flags.kubeconfig.as_deref()).await?;
@@ -112,6 +114,7 @@ async fn work(flags: cli::Operator, metrics: Metrics, tracer: Tracer) -> Outcome
         metrics: metrics.clone(),
         readiness,
         tracer,
+        journal,
     };
     let outcome = engine
         .run(async move {

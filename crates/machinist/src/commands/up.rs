@@ -29,6 +29,7 @@ pub(crate) async fn run(flags: cli::Up) -> Outcome {
         audit: audit(&flags.audit)?,
         metrics,
         tracer: telemetry.tracer.clone(),
+        journal: telemetry.journal.clone(),
     };
     let mut plane = match flags.api_only {
         true => ControlPlane::start_api(&dir, extras).await?,

@@ -118,7 +118,7 @@ impl Settings {
             headers: headers(&variables)?,
             timeout: millis(variables.number(variables.of_exporter("TIMEOUT"), 10_000)?),
             sampler: sampler(&variables)?,
-            resource: resource(&variables)?,
+            resource: of_program(&variables)?,
             queue,
             batch: count(number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512)?).min(queue),
             delay: millis(number("OTEL_BSP_SCHEDULE_DELAY", 5000)?),
@@ -282,7 +282,14 @@ fn ratio(variables: &Variables<'_>) -> Result<f64, SettingsError> {
     }
 }
 
-fn resource(variables: &Variables<'_>) -> Result<Vec<(String, String)>, SettingsError> {
+/// What is sent is about this program, where and as what it runs.
+pub(super) fn resource(
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, String)>, SettingsError> {
+    of_program(&Variables(variables))
+}
+
+fn of_program(variables: &Variables<'_>) -> Result<Vec<(String, String)>, SettingsError> {
     let mut resource = match variables.get("OTEL_RESOURCE_ATTRIBUTES") {
         Some(given) => entries(&given)?,
         None => Vec::new(),

@@ -131,8 +131,8 @@ fn new_or_changed() -> MatchCondition {
     }
 }
 
-/// The rules that need code. Machines are many, and few of them have anything to be read, so a
-/// condition keeps the rest away from the wire.
+/// The rules that need code. Machines are many, and few of them have anything to be read, and only
+/// while it is new: conditions keep the rest away from the wire.
 pub(super) fn judging(place: &Place, authority: Option<&str>) -> ValidatingWebhookConfiguration {
     let webhook = |name: &str, of: &[(&str, &[&str])]| ValidatingWebhook {
         name: name.to_owned(),
@@ -146,10 +146,13 @@ pub(super) fn judging(place: &Place, authority: Option<&str>) -> ValidatingWebho
         ..ValidatingWebhook::default()
     };
     let machines = ValidatingWebhook {
-        match_conditions: Some(vec![MatchCondition {
-            name: "has-first-boot-data".to_owned(),
-            expression: admission::MATCH_CONDITION.to_owned(),
-        }]),
+        match_conditions: Some(vec![
+            MatchCondition {
+                name: "has-first-boot-data".to_owned(),
+                expression: admission::MATCH_CONDITION.to_owned(),
+            },
+            new_or_changed(),
+        ]),
         ..webhook(&format!("validate.{GROUP}"), &[(GROUP, &["machines"])])
     };
     let others = webhook(&format!("rules.{GROUP}"), admission::JUDGED);

@@ -12,7 +12,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
-use machinist_engine::{Engine, Metrics, Readiness, SystemClock, trace::Tracer};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock, journal::Journal, trace::Tracer};
 use machinist_providers::{Aws, AwsConfig};
 use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::Instant};
@@ -306,6 +306,7 @@ fn start(client: &Client) -> JoinHandle<()> {
                 metrics: Metrics::default(),
                 readiness: Readiness::default(),
                 tracer: Tracer::default(),
+                journal: Journal::default(),
             };
             let _ = engine.run(std::future::pending()).await;
             tokio::time::sleep(PAUSE).await;

@@ -1,7 +1,10 @@
 //! Vitistacks: providers that are declared inline, what a namespace has, quotas below use, and two
 //! that claim one namespace.
 
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Namespace, Secret},
+    apimachinery::pkg::apis::meta::v1::Condition,
+};
 use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
@@ -210,19 +213,112 @@ async fn of_two_that_claim_one_namespace_the_older_has_it() {
 async fn settings_fill_what_machines_and_providers_leave_open_and_are_told() {
     let world = World::new(SimOptions::default()).await;
     let settings = json!({"defaultStorageClass": "slow", "defaultNetworkPolicy": "deny"});
-    declare(&world, "prod", json!({"settings": settings})).await;
+    let spec = json!({"settings": settings, "tags": {"team": "a"}});
+    declare(&world, "prod", spec).await;
     let told = |stack: &Vitistack| is(stack, "SpecInEffect", "False", "FieldsWithoutEffect");
     let stack = until(&world, "prod", told).await;
     let told = stack.status.expect("a status").conditions;
     let told = conditions::find(&told, "SpecInEffect").expect("it");
-    let words = "Nothing acts on these fields yet: spec.settings.defaultNetworkPolicy.";
+    let words = "Nothing acts on these fields yet: spec.tags.";
     assert_eq!(told.message, words);
     world.declare("m").await;
     let told = |machine: Option<&Machine>| {
         let applied = machine.and_then(|machine| condition(machine, "DefaultsApplied"));
-        applied.is_some_and(|c| c.status == "True" && c.message.contains("storage class slow"))
+        let words = ["storage class slow", "security group deny"];
+        let told = |c: &Condition| words.iter().all(|word| c.message.contains(word));
+        applied.is_some_and(|c| c.status == "True" && told(&c))
     };
     world.until("m", told).await;
     let machine = world.until_phase("m", MachinePhase::Running).await;
     assert!(machine.spec.disks.iter().all(|disk| disk.type_.is_none()));
+}
+
+/// Waits until the machines that are listed for monitoring in a namespace are these.
+async fn until_listed(world: &World, namespace: &str, wanted: Option<&[&str]>) {
+    let api: Api<ConfigMap> = Api::namespaced(world.client.clone(), namespace);
+    let listed = async || {
+        let map = api.get_opt("machinist-targets").await.expect("an answer")?;
+        let file = map.data?.remove("default.json")?;
+        let groups: Vec<Value> = serde_json::from_str(&file).expect("JSON");
+        let name = |group: &Value| group["labels"]["machine"].as_str().map(str::to_owned);
+        Some(groups.iter().filter_map(name).collect::<Vec<_>>())
+    };
+    let look = async {
+        while listed()
+            .await
+            .as_deref()
+            .map(|l| l.iter().map(String::as_str).collect::<Vec<_>>())
+            != wanted.map(<[&str]>::to_vec)
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    if tokio::time::timeout(LIMIT, look).await.is_err() {
+        unreachable!("{namespace}: {:?} instead of {wanted:?}", listed().await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn monitoring_is_told_of_the_machines_that_run_wherever_it_is() {
+    let world = World::new(SimOptions::default()).await;
+    let namespaces: Api<Namespace> = Api::all(world.client.clone());
+    for name in ["watching", "elsewhere"] {
+        let namespace = json!({"metadata": {"name": name}});
+        let namespace = serde_json::from_value(namespace).expect("a namespace");
+        let made = namespaces.create(&PostParams::default(), &namespace).await;
+        made.expect("created");
+    }
+    let monitoring = |settings: Value| json!({"spec": {"settings": {"monitoring": settings}}});
+    let spec = &monitoring(json!({"enabled": true, "namespace": "nowhere"}))["spec"];
+    declare(&world, "prod", spec.clone()).await;
+    let refused = |stack: &Vitistack| is(stack, "TargetsPublished", "False", "NamespaceNotFound");
+    let stack = until(&world, "prod", refused).await;
+    assert_eq!(stack.finalizers(), ["machinist.vitistack.io/targets"]);
+    patch(&world, "prod", monitoring(json!({"namespace": "watching"}))).await;
+    until_listed(&world, "watching", Some(&[])).await;
+    for name in ["b", "a", "shy"] {
+        world.declare(name).await;
+        world.until_phase(name, MachinePhase::Running).await;
+    }
+    world
+        .patch("shy", json!({"spec": {"monitoring": false}}))
+        .await;
+    until_listed(&world, "watching", Some(&["a", "b"])).await;
+    let published = |stack: &Vitistack| is(stack, "TargetsPublished", "True", "Published");
+    until(&world, "prod", published).await;
+    // What stops is not watched any more.
+    world
+        .patch("b", json!({"spec": {"powerState": "Stopped"}}))
+        .await;
+    until_listed(&world, "watching", Some(&["a"])).await;
+    patch(
+        &world,
+        "prod",
+        monitoring(json!({"namespace": "elsewhere"})),
+    )
+    .await;
+    until_listed(&world, "elsewhere", Some(&["a"])).await;
+    until_listed(&world, "watching", None).await;
+    patch(&world, "prod", monitoring(json!({"enabled": false}))).await;
+    until_listed(&world, "elsewhere", None).await;
+    until(&world, "prod", |stack| stack.finalizers().is_empty()).await;
+    // A Vitistack that goes leaves nothing behind.
+    patch(&world, "prod", monitoring(json!({"enabled": true}))).await;
+    until_listed(&world, "elsewhere", Some(&["a"])).await;
+    let deleted = stacks(&world)
+        .delete("prod", &DeleteParams::default())
+        .await;
+    deleted.expect("deleted");
+    until_listed(&world, "elsewhere", None).await;
+    let gone = async {
+        while stacks(&world)
+            .get_opt("prod")
+            .await
+            .expect("an answer")
+            .is_some()
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone).await.expect("gone");
 }

@@ -11,7 +11,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachinePhase, MachineProvider};
 use machinist_apiserver::{ApiServer, Identity, Options, Store};
 use machinist_core::provider::{Access, Connect, Provider, ProviderResult, ProviderSpec};
-use machinist_engine::{Engine, Metrics, Readiness, SystemClock, trace::Tracer};
+use machinist_engine::{Engine, Metrics, Readiness, SystemClock, journal::Journal, trace::Tracer};
 use machinist_providers::{Aws, AwsConfig, Sim, SimCloud, SimOptions, Tokens, Way, sim::Verb};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -183,6 +183,7 @@ fn engine(client: &Client, cloud: &SimCloud) -> Engine {
         metrics: Metrics::default(),
         readiness: Readiness::default(),
         tracer: Tracer::default(),
+        journal: Journal::default(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The OpenTelemetry Collector, which others wrote: it takes spans over HTTP and writes them down.
+//! The OpenTelemetry Collector, which others wrote: it takes spans and log records over HTTP and writes
+//! them down.
 
 use std::{
     fs,
@@ -32,7 +33,8 @@ impl Collector {
             "yaml:{{receivers: {{otlp: {{protocols: {{http: {{endpoint: '127.0.0.1:{port}'}}}}}}}}, \
              exporters: {{file: {{path: '{}', flush_interval: 100ms}}}}, \
              service: {{telemetry: {{metrics: {{level: none}}}}, \
-             pipelines: {{traces: {{receivers: [otlp], exporters: [file]}}}}}}}}",
+             pipelines: {{traces: {{receivers: [otlp], exporters: [file]}}, \
+             logs: {{receivers: [otlp], exporters: [file]}}}}}}}}",
             file.display()
         );
         let log = fs::File::create(sandbox.path("otelcol.log")).unwrap();
@@ -69,19 +71,30 @@ impl Collector {
 
     /// The spans that it took so far.
     pub(crate) fn spans(&self) -> Vec<Span> {
+        let all = self.taken(["resourceSpans", "scopeSpans", "spans"]);
+        all.into_iter().map(Span).collect()
+    }
+
+    /// The log records that it took so far; what is told of them is told as of spans.
+    pub(crate) fn records(&self) -> Vec<Span> {
+        let all = self.taken(["resourceLogs", "scopeLogs", "logRecords"]);
+        all.into_iter().map(Span).collect()
+    }
+
+    fn taken(&self, [resources, scopes, what]: [&str; 3]) -> Vec<Value> {
         let text = self.text();
         // A line that is still being written is read the next time.
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let mut spans = Vec::new();
+        let mut taken = Vec::new();
         for line in whole.lines() {
             let request: Value = serde_json::from_str(line).unwrap();
-            for one in list(&request["resourceSpans"]) {
-                for scope in list(&one["scopeSpans"]) {
-                    spans.extend(list(&scope["spans"]).iter().cloned().map(Span));
+            for one in list(&request[resources]) {
+                for scope in list(&one[scopes]) {
+                    taken.extend(list(&scope[what]).iter().cloned());
                 }
             }
         }
-        spans
+        taken
     }
 
     /// Waits for a span that is meant.

@@ -1,4 +1,4 @@
-//! Traces, as a collector that others wrote receives them: from a client's request over admission and
+//! Traces and logs, as a collector that others wrote receives them: from a client's request over admission and
 //! the engine's pass to the provider's call, on both servers; and nothing at all unless asked for.
 #![allow(
     clippy::unwrap_used,
@@ -7,6 +7,7 @@
 )]
 
 mod collector;
+mod logs;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -83,7 +83,7 @@ impl SimCloud {
     /// Everything that exists, as it is now.
     pub fn snapshot(&self) -> Vec<Facts> {
         let state = self.state();
-        state.machines.values().map(|m| m.facts.clone()).collect()
+        state.machines.values().map(|m| m.facts()).collect()
     }
 
     /// Makes call number `index` go wrong.
@@ -143,8 +143,8 @@ impl SimCloud {
             return;
         };
         state.made += 1;
-        let key = twin.facts.key.clone();
-        twin.facts.id = MachineId::new(format!("sim-{}", state.made));
+        let key = twin.bare.key.clone();
+        twin.bare.id = MachineId::new(format!("sim-{}", state.made));
         state.machines.insert(twin);
         drop(state);
         self.hint(&key);
@@ -154,8 +154,11 @@ impl SimCloud {
     pub fn meddle(&self, id: &MachineId, change: impl FnOnce(Option<&mut Facts>) -> bool) {
         let mut state = self.state();
         let machine = state.machines.get_mut(id);
-        let key = machine.as_ref().map(|machine| machine.facts.key.clone());
-        let keep = change(machine.map(|machine| &mut machine.facts));
+        let key = machine.as_ref().map(|machine| machine.bare.key.clone());
+        let keep = match machine {
+            Some(machine) => machine.change(|facts| change(Some(facts))),
+            None => change(None),
+        };
         if !keep {
             state.machines.remove(id);
         }
@@ -269,7 +272,7 @@ impl State {
             None => Err(ProviderError::NotFound {
                 what: format!("machine {id}"),
             }),
-            Some(machine) if machine.facts.key != *key => Err(ProviderError::NotOwned {
+            Some(machine) if machine.bare.key != *key => Err(ProviderError::NotOwned {
                 id: id.to_string(),
                 key: key.to_string(),
             }),

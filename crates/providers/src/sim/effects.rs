@@ -17,7 +17,7 @@ impl SimCloud {
         if self.options.idempotent
             && let Some(machine) = state.machines.of(key).next()
         {
-            return Ok(machine.facts.clone());
+            return Ok(machine.facts());
         }
         if let (Some(images), Some(image)) = (&state.images, &want.image)
             && !images.contains(&image.reference)
@@ -44,7 +44,7 @@ impl SimCloud {
             Power::Off => PowerState::Stopped,
         };
         machine.go(goal, self.options.transition, self.now());
-        let facts = machine.facts.clone();
+        let facts = machine.facts();
         state.machines.remember(&facts.id);
         state.machines.insert(machine);
         state.peak = state.peak.max(state.count_of(key));
@@ -66,7 +66,7 @@ impl SimCloud {
         let transition = self.options.transition;
         let machine = state.owned(key, id)?;
         machine.advance(false, now);
-        if machine.facts.power == PowerState::Deleting {
+        if machine.bare.power == PowerState::Deleting {
             return Err(busy("the machine is being removed"));
         }
         match change {
@@ -83,7 +83,7 @@ impl SimCloud {
     /// Changes what a machine consists of, where its state allows that.
     fn alter(&self, machine: &mut Machine, change: &Change) -> ProviderResult<()> {
         let changes = self.options.changes;
-        let facts = &mut machine.facts;
+        let facts = &mut machine.bare;
         let allow = |when: When| match (when, facts.power) {
             (When::Always, PowerState::Running | PowerState::Stopped)
             | (When::Stopped, PowerState::Stopped) => Ok(()),
@@ -130,15 +130,15 @@ impl SimCloud {
             Change::AttachNic(nic) => {
                 allow(changes.nics)?;
                 if facts.nics.iter().all(|has| has.name != nic.name) {
-                    let nic = machine.nic(&nic.name, machine.facts.nics.len());
-                    machine.facts.nics.push(nic);
+                    let nic = machine.nic(&nic.name, machine.bare.nics.len());
+                    machine.bare.nics.push(nic);
                 }
             }
             Change::DetachNic(name) => {
                 allow(changes.nics)?;
                 facts.nics.retain(|has| has.name != *name);
             }
-            Change::Tags(tags) => facts.tags = tags.clone(),
+            Change::Tags(tags) => machine.change(|facts| facts.tags = tags.clone()),
             Change::Start | Change::Stop { .. } | Change::Restart { .. } => {}
         }
         Ok(())
@@ -160,24 +160,24 @@ impl SimCloud {
 
 impl Machine {
     fn power(&mut self, change: &Change, transition: Transition, now: jiff::Timestamp) {
-        let power = self.facts.power;
+        let power = self.bare.power;
         match change {
             // What is on its way is not sent on its way anew: asked for often enough, it would
             // never arrive.
             Change::Stop { .. } if self.heads_for(PowerState::Stopped) => {}
             Change::Start if self.heads_for(PowerState::Running) => {}
             Change::Stop { .. } if power != PowerState::Stopped => {
-                self.facts.power = PowerState::Stopping;
+                self.bare.power = PowerState::Stopping;
                 self.go(PowerState::Stopped, transition, now);
             }
             Change::Start if power != PowerState::Running => {
-                self.facts.power = PowerState::Starting;
-                self.facts.state = "starting".to_owned();
+                self.bare.power = PowerState::Starting;
+                self.bare.state = "starting".to_owned();
                 self.go(PowerState::Running, transition, now);
             }
-            Change::Restart { token, .. } if self.facts.restart.as_ref() != Some(token) => {
-                self.facts.restart = Some(token.clone());
-                self.facts.power = PowerState::Stopping;
+            Change::Restart { token, .. } if self.bare.restart.as_ref() != Some(token) => {
+                self.bare.restart = Some(token.clone());
+                self.bare.power = PowerState::Stopping;
                 self.restarts += 1;
                 self.go(PowerState::Running, transition, now);
             }

@@ -1,6 +1,9 @@
 //! The machines of the simulated platform, found by id and by key without a walk over all.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 use machinist_core::machine::{Facts, MachineId, MachineKey};
@@ -35,11 +38,14 @@ pub(super) struct Fleet {
     ids: HashMap<MachineKey, Vec<MachineId>>,
     /// The machine that was changed last, and what it was before, for stale looks.
     last: Option<(MachineId, Option<Facts>)>,
+    /// The tags of the machine that came last.
+    tags: Option<Arc<BTreeMap<String, String>>>,
 }
 
 impl Fleet {
-    pub(super) fn insert(&mut self, machine: Machine) {
-        let (id, key) = (machine.facts.id.clone(), machine.facts.key.clone());
+    pub(super) fn insert(&mut self, mut machine: Machine) {
+        machine.share(&mut self.tags);
+        let (id, key) = (machine.bare.id.clone(), machine.bare.key.clone());
         let twins = self.ids.entry(key);
         // Nearly all have none: a list of one takes a quarter of what an empty one would grow to.
         twins
@@ -52,7 +58,7 @@ impl Fleet {
         let Some(machine) = self.by_id.remove(id) else {
             return;
         };
-        let key = machine.facts.key;
+        let key = machine.bare.key;
         if let Some(ids) = self.ids.get_mut(&key) {
             ids.retain(|of| of != id);
             if ids.is_empty() {
@@ -85,18 +91,19 @@ impl Fleet {
 
     /// Keeps what a machine is now, before it is changed.
     pub(super) fn remember(&mut self, id: &MachineId) {
-        let now = self.by_id.get(id).map(|machine| machine.facts.clone());
+        let now = self.by_id.get(id).map(|machine| machine.facts());
         self.last = Some((id.clone(), now));
     }
 
     /// What there was before the last change.
     pub(super) fn before(&self, among: Among<'_>) -> Vec<Facts> {
         let changed = self.last.as_ref().map(|(id, _)| id);
-        let others = self.values().map(|machine| &machine.facts);
-        let others = others.filter(|facts| Some(&facts.id) != changed);
-        let old = self.last.iter().filter_map(|(_, before)| before.as_ref());
-        let all = others.chain(old);
-        all.filter(|facts| among.has(&facts.key)).cloned().collect()
+        let others = self.values();
+        let others = others.filter(|machine| Some(&machine.bare.id) != changed);
+        let others = others.filter(|machine| among.has(&machine.bare.key));
+        let old = self.last.iter().filter_map(|(_, before)| before.clone());
+        let old = old.filter(|facts| among.has(&facts.key));
+        others.map(Machine::facts).chain(old).collect()
     }
 
     /// Looks at machines, which lets those move on that count the looks; the keys are of those
@@ -119,15 +126,15 @@ impl Fleet {
             let Some(machine) = self.by_id.get_mut(&id) else {
                 continue;
             };
-            if !among.has(&machine.facts.key) {
+            if !among.has(&machine.bare.key) {
                 continue;
             }
             if machine.advance(true, now) {
-                changed.push(machine.facts.key.clone());
+                changed.push(machine.bare.key.clone());
             }
             match machine.is_gone() {
                 true => self.remove(&id),
-                false => found.push(machine.facts.clone()),
+                false => found.push(machine.facts()),
             }
         }
         (found, changed)

@@ -1,6 +1,6 @@
 //! One simulated machine, and how it gets from one state to the next.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 use machinist_core::machine::{
@@ -13,7 +13,11 @@ use super::options::Transition;
 
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
-    pub facts: Facts,
+    /// What it is, but for its tags. Boxed, because a tree has room for half as many machines again as
+    /// are in it.
+    pub bare: Box<Facts>,
+    /// Its tags, which many machines have in common.
+    tags: Arc<BTreeMap<String, String>>,
     pub console: String,
     /// How often it was restarted on request.
     pub restarts: u64,
@@ -48,11 +52,40 @@ impl Machine {
     ) -> Machine {
         let id = format!("sim-{number}");
         Machine {
-            facts: facts(&id, key, want, node, number, now),
+            bare: Box::new(facts(&id, key, want, node, number, now)),
+            tags: Arc::new(want.tags.clone()),
             console: String::new(),
             restarts: 0,
             number,
             coming: None,
+        }
+    }
+
+    /// What it is.
+    pub(super) fn facts(&self) -> Facts {
+        Facts {
+            tags: BTreeMap::clone(&self.tags),
+            ..Facts::clone(&self.bare)
+        }
+    }
+
+    /// Changes what it is.
+    pub(super) fn change<T>(&mut self, change: impl FnOnce(&mut Facts) -> T) -> T {
+        self.bare.tags = BTreeMap::clone(&self.tags);
+        let outcome = change(&mut self.bare);
+        let tags = std::mem::take(&mut self.bare.tags);
+        if tags != *self.tags {
+            self.tags = Arc::new(tags);
+        }
+        outcome
+    }
+
+    /// Has its tags in common with another machine, where they are the same. A map takes more than
+    /// half a kilobyte, however little is in it.
+    pub(super) fn share(&mut self, other: &mut Option<Arc<BTreeMap<String, String>>>) {
+        match other {
+            Some(tags) if *tags == self.tags => self.tags = tags.clone(),
+            _ => *other = Some(self.tags.clone()),
         }
     }
 
@@ -69,9 +102,9 @@ impl Machine {
 
     /// Sets out for its removal; asking again does not begin it anew.
     pub(super) fn leave(&mut self, transition: Transition) {
-        if self.facts.power != PowerState::Deleting {
-            self.facts.power = PowerState::Deleting;
-            self.facts.state = "deleting".to_owned();
+        if self.bare.power != PowerState::Deleting {
+            self.bare.power = PowerState::Deleting;
+            self.bare.state = "deleting".to_owned();
             self.coming = Some((PowerState::Deleting, Due::after(transition)));
         }
     }
@@ -93,15 +126,15 @@ impl Machine {
         if !over || *goal == PowerState::Deleting {
             return over;
         }
-        self.facts.power = *goal;
+        self.bare.power = *goal;
         self.coming = None;
-        let is_up = self.facts.power == PowerState::Running;
+        let is_up = self.bare.power == PowerState::Running;
         if is_up {
-            self.facts.started = Some(now);
-            self.console = format!("{} is up\n", self.facts.provider_id);
+            self.bare.started = Some(now);
+            self.console = format!("{} is up\n", self.bare.provider_id);
         }
-        self.facts.state = if is_up { "running" } else { "stopped" }.to_owned();
-        self.facts
+        self.bare.state = if is_up { "running" } else { "stopped" }.to_owned();
+        self.bare
             .nics
             .iter_mut()
             .for_each(|nic| nic.confirmed = is_up);
@@ -111,7 +144,7 @@ impl Machine {
     /// An interface of this name at this place.
     pub(super) fn nic(&self, name: &str, place: usize) -> NicFacts {
         NicFacts {
-            confirmed: self.facts.power == PowerState::Running,
+            confirmed: self.bare.power == PowerState::Running,
             ..nic(name, self.number, place)
         }
     }
@@ -182,7 +215,7 @@ fn facts(
             .map(|declared| disk(id, declared))
             .collect(),
         nics,
-        tags: want.tags.clone(),
+        tags: BTreeMap::new(),
         restart: want.restart.clone(),
         guest: Some(GuestFacts {
             hostname: Some(want.init.hostname.clone()),

@@ -8,139 +8,24 @@
     reason = "a test"
 )]
 
-#[path = "../../../tests/cloud/mod.rs"]
+#[path = "../../../../tests/cloud/mod.rs"]
 mod cloud;
+#[path = "../common/mod.rs"]
 mod common;
+mod lab;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use async_trait::async_trait;
-use cloud::{Fault, IMAGE, Moto, Options, Proxy, REGION};
+use cloud::{Fault, IMAGE, Options, REGION};
+use lab::{Cloud, driver_with, fresh, until};
 use machinist_core::{
-    machine::{Cpu, Disk, Facts, Image, MachineId, MachineKey, PowerState, Size, Want},
-    provider::{Change, Counted, Credentials, Provider, ProviderError},
+    machine::{Disk, MachineId, PowerState, Size},
+    provider::{Change, Counted, Provider, ProviderError},
 };
 use machinist_providers::{
-    Aws, AwsConfig, Way,
-    aws::wire::{Client, Element, Keys, Query},
-    conformance::{Fixture, run_all, smallest_want},
+    aws::wire::Query,
+    conformance::{Fixture as _, run_all},
 };
-
-struct Cloud {
-    moto: Arc<Moto>,
-    proxy: Proxy,
-}
-
-impl Cloud {
-    /// `None`, once that was said, where moto is not installed.
-    async fn open(options: Options) -> Option<Cloud> {
-        let moto = Moto::shared(&common::peer("MACHINIST_MOTO")?);
-        let proxy = Proxy::start(moto.port, options).await;
-        Some(Cloud { moto, proxy })
-    }
-
-    fn keys(&self) -> Keys {
-        let held = self.moto.keys().into_iter();
-        let held = held.map(|(name, value)| (name, value.into_bytes()));
-        Keys::of(&Credentials::new(held.collect())).unwrap()
-    }
-
-    fn driver(&self) -> Aws {
-        let driver = Aws::new(AwsConfig {
-            region: REGION.to_owned(),
-            endpoint: self.proxy.endpoint(),
-            keys: self.keys(),
-            way: Way::default(),
-            settling: Duration::from_millis(300),
-        });
-        driver.unwrap()
-    }
-
-    /// Asks moto itself for what carries a key.
-    async fn ask(&self, action: &'static str, key: &MachineKey) -> Element {
-        let endpoint = format!("http://127.0.0.1:{}", self.moto.port);
-        let client = Client::new(&endpoint, REGION, self.keys(), Way::default()).unwrap();
-        let tag = "tag:machinist.vitistack.io/key";
-        let query = Query::new(action).filter(1, tag, &[&key.to_string()]);
-        client.call(&query).await.unwrap()
-    }
-
-    /// The ids of what carries a key and is not gone.
-    async fn held(&self, key: &MachineKey) -> (Vec<String>, Vec<String>) {
-        let answer = self.ask("DescribeInstances", key).await;
-        let reservations = answer.items(&["reservationSet"]);
-        let instances = reservations.flat_map(|item| item.items(&["instancesSet"]));
-        let instances = instances
-            .filter(|item| item.text(&["instanceState", "name"]) != Some("terminated"))
-            .filter_map(|item| item.text(&["instanceId"]).map(str::to_owned))
-            .collect();
-        let answer = self.ask("DescribeVolumes", key).await;
-        let volumes = answer.items(&["volumeSet"]);
-        let volumes = volumes.filter_map(|item| item.text(&["volumeId"]).map(str::to_owned));
-        (instances, volumes.collect())
-    }
-}
-
-#[async_trait]
-impl Fixture for Cloud {
-    async fn connect(&self) -> Arc<dyn Provider> {
-        Arc::new(self.driver())
-    }
-
-    fn want(&self, name: &str) -> Want {
-        let mut want = smallest_want(name);
-        want.instance_type = Some("t3.micro".to_owned());
-        want.cpu = Cpu {
-            sockets: 1,
-            cores: 2,
-            threads: 1,
-        };
-        want.memory = 1 << 30;
-        want.disks[0].size = Some(8 << 30);
-        want.image = Some(Image {
-            reference: IMAGE.to_owned(),
-            checksum: None,
-        });
-        want
-    }
-
-    fn missing_image(&self) -> Image {
-        Image {
-            reference: "ami-0fffffffffffffff0".to_owned(),
-            checksum: None,
-        }
-    }
-
-    async fn count(&self, key: &MachineKey) -> usize {
-        let (instances, volumes) = self.held(key).await;
-        match instances.len() {
-            0 => volumes.len(),
-            count => count,
-        }
-    }
-
-    fn makes_stopped_machines(&self) -> bool {
-        false
-    }
-}
-
-fn fresh() -> MachineKey {
-    let uid = || uuid::Uuid::new_v4().to_string();
-    MachineKey::new(uid(), uid()).unwrap()
-}
-
-async fn until(driver: &Aws, key: &MachineKey, power: PowerState) -> Facts {
-    for _ in 0..200 {
-        let found = driver.find(key).await.unwrap();
-        if let [facts] = found.as_slice()
-            && facts.power == power
-        {
-            return facts.clone();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it did not come to be {power:?}")
-}
 
 #[tokio::test]
 async fn the_driver_conforms() {
@@ -294,6 +179,38 @@ async fn a_machine_is_made_with_the_monitoring_that_is_wanted() {
     }
 }
 
+/// A Vitistack's default network policy and a provider's default groups arrive here, too.
+#[tokio::test]
+async fn a_machine_is_made_in_the_security_groups_that_are_wanted_by_name_or_id() {
+    let Some(cloud) = Cloud::open(Options::default()).await else {
+        return;
+    };
+    let mut ids = Vec::new();
+    for name in ["web", "data"] {
+        let query = Query::new("CreateSecurityGroup")
+            .with("GroupName", name)
+            .with("GroupDescription", "test");
+        let made = cloud.call(&query).await;
+        ids.push(made.text(&["groupId"]).unwrap().to_owned());
+    }
+    let driver = cloud.driver();
+    let (key, mut want) = (fresh(), cloud.want("grouped"));
+    want.security_groups = vec!["web".to_owned(), ids[1].clone()];
+    let id = driver.create(&key, &want).await.unwrap().id;
+    let answer = cloud.ask("DescribeInstances", &key).await;
+    let mut reservations = answer.items(&["reservationSet"]);
+    let mut instances = reservations.next().unwrap().items(&["instancesSet"]);
+    // moto tells the groups of an interface there alone.
+    let interfaces = instances.next().unwrap().items(&["networkInterfaceSet"]);
+    let groups = interfaces.flat_map(|interface| interface.items(&["groupSet"]));
+    let mut shown: Vec<_> = groups.filter_map(|g| g.text(&["groupId"])).collect();
+    shown.sort_unstable();
+    let mut wanted: Vec<_> = ids.iter().map(String::as_str).collect();
+    wanted.sort_unstable();
+    assert_eq!(shown, wanted);
+    driver.delete(&key, &id, None).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_disk_whose_attachment_was_cut_short_is_found_again_and_goes_along() {
     let Some(cloud) = Cloud::open(Options::default()).await else {
@@ -352,22 +269,6 @@ async fn wrong_keys_are_told_and_never_shown() {
     assert_eq!(error.reason(), "CredentialsRefused");
     let shown = format!("{error} {error:?} {driver:?}");
     assert!(!shown.contains(wrong), "{shown}");
-}
-
-fn driver_with(cloud: &Cloud, secret: &str) -> Aws {
-    let mut held = cloud.moto.keys();
-    held.insert("secret-access-key".to_owned(), secret.to_owned());
-    let held = held
-        .into_iter()
-        .map(|(name, value)| (name, value.into_bytes()));
-    let config = AwsConfig {
-        region: REGION.to_owned(),
-        endpoint: cloud.proxy.endpoint(),
-        keys: Keys::of(&Credentials::new(held.collect())).unwrap(),
-        way: Way::default(),
-        settling: Duration::ZERO,
-    };
-    Aws::new(config).unwrap()
 }
 
 #[tokio::test]

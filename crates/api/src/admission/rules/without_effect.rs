@@ -55,9 +55,6 @@ const OF_STACK: &[&str] = &[
     "resourceQuotas.maxMemoryGB",
     "resourceQuotas.maxNetworkInterfaces",
     "security",
-    "settings.defaultNetworkPolicy",
-    "settings.logging",
-    "settings.monitoring.namespace",
     "tags",
 ];
 
@@ -142,8 +139,8 @@ mod tests {
         );
         assert_eq!(warnings("MachineProvider", &json!({"type": "sim"})), None);
         assert_eq!(warnings("Machine", &spec), None);
-        let stack = json!({"settings": {"logging": {"enabled": true}}, "tags": {"a": "b"}});
+        let stack = json!({"backup": {"enabled": true}, "tags": {"a": "b"}});
         let found = declared_without_effect("Vitistack", &stack);
-        assert_eq!(found, ["spec.settings.logging", "spec.tags"]);
+        assert_eq!(found, ["spec.backup", "spec.tags"]);
     }
 }

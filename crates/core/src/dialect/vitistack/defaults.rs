@@ -106,6 +106,15 @@ pub fn fill_from_stack(want: &mut Want, stack: &Vitistack) {
             tell(format!("storage class {class}"), "defaultStorageClass");
         }
     }
+    if let Some(policy) = &settings.default_network_policy
+        && !names_groups(&want.security_groups, &want.nics)
+    {
+        want.security_groups.push(policy.clone());
+        tell(
+            format!("security group {policy} when it is made, where the platform has any"),
+            "defaultNetworkPolicy",
+        );
+    }
     let monitoring = settings.monitoring.as_ref();
     if let (None, Some(on)) = (want.monitoring, monitoring.and_then(|all| all.enabled)) {
         want.monitoring = Some(on);
@@ -179,12 +188,16 @@ pub(super) fn security_groups(
     nics: &[Nic],
 ) -> Option<String> {
     let usual = &provider.spec.network.as_ref()?.default_security_groups;
-    let named = !groups.is_empty() || nics.iter().any(|nic| !nic.security_groups.is_empty());
-    (!named && !usual.is_empty()).then(|| {
+    (!names_groups(groups, nics) && !usual.is_empty()).then(|| {
         groups.clone_from(usual);
         let usual = usual.join(" ");
         format!("security groups {usual} (spec.network.defaultSecurityGroups)")
     })
+}
+
+/// Whether a machine names a security group, for itself or for one of its interfaces.
+fn names_groups(groups: &[String], nics: &[Nic]) -> bool {
+    !groups.is_empty() || nics.iter().any(|nic| !nic.security_groups.is_empty())
 }
 
 /// What was filled in, where anything was.

@@ -15,11 +15,13 @@ mod raise;
 mod raise_platform;
 mod raise_provider;
 mod raise_resources;
+mod raise_settings;
 mod raise_stack;
 mod raise_stock;
 mod refusal;
 mod size;
 mod stack;
+mod target;
 mod verify;
 
 pub use credentials::{CredentialsError, SecretData, SecretName, access, secret_names};
@@ -35,9 +37,12 @@ pub use raise_platform::{
 };
 pub use raise_provider::{ProviderOutlook, raise_provider};
 pub use raise_resources::Used;
+pub use raise_settings::{Collected, Published};
 pub use raise_stack::{FoundProvider, StackOutlook, Totals, raise_stack};
 pub use refusal::refusal;
-pub use stack::{counted, governing, inline_providers, limits};
+pub use stack::{counted, governing, inline_providers, limits, log_endpoint, monitoring_namespace};
+
+pub use target::{Target, target, target_file};
 
 /// Bytes of a Kubernetes quantity.
 fn quantity_bytes(field: &str, text: &str) -> Result<u64, LowerError> {

@@ -20,6 +20,7 @@ use super::{
     conditions::{stack_fields, stamp},
     limits,
     provider::platform,
+    raise_settings::{Collected, Published, logs, targets},
 };
 use crate::{
     machine::{Condition, Truth},
@@ -56,6 +57,10 @@ pub struct StackOutlook<'a> {
     pub providers: &'a [FoundProvider],
     /// What its namespace has.
     pub totals: &'a Totals,
+    /// How what is told to its collector of logs fares; nothing when nothing was told.
+    pub logs: Option<&'a Collected>,
+    /// Which machines monitoring was told of; nothing when it was not.
+    pub targets: Option<&'a Published>,
     /// Now.
     pub now: Timestamp,
 }
@@ -232,6 +237,10 @@ fn conditions(
         healthy,
         quota,
     ];
+    if outlook.claimed_by.is_none() {
+        conditions.extend(logs(stack, outlook.logs));
+        conditions.extend(targets(stack, outlook.targets));
+    }
     conditions.extend(stack_fields(&stack.spec));
     conditions
 }

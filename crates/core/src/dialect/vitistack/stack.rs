@@ -51,6 +51,19 @@ pub fn inline_providers(stack: &Vitistack) -> &[InfrastructureProvider] {
     }
 }
 
+/// Where a Vitistack has logs collected, if it has; an empty text where it forgot to say.
+pub fn log_endpoint(stack: &Vitistack) -> Option<&str> {
+    let logging = stack.spec.settings.as_ref()?.logging.as_ref()?;
+    (logging.enabled == Some(true)).then(|| logging.endpoint.as_deref().unwrap_or_default())
+}
+
+/// The namespace in which a Vitistack's monitoring finds the machines to watch, if it has any.
+pub fn monitoring_namespace(stack: &Vitistack) -> Option<&str> {
+    let monitoring = stack.spec.settings.as_ref()?.monitoring.as_ref()?;
+    let own = stack.metadata.namespace.as_deref().unwrap_or_default();
+    (monitoring.enabled == Some(true)).then(|| monitoring.namespace.as_deref().unwrap_or(own))
+}
+
 /// A machine, as a quota counts it. `resolve` says where a provider is that is named without a
 /// namespace.
 pub fn counted(machine: &Machine, resolve: impl FnOnce(&str) -> String) -> Existing {

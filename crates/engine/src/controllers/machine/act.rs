@@ -145,7 +145,7 @@ async fn bind(
     };
     let mut annotations = json!({
         names::PROVIDER_ANNOTATION: format!("{namespace}/{name}"),
-        names::CLUSTER_ANNOTATION: context.cluster,
+        names::CLUSTER_ANNOTATION: &*context.cluster,
     });
     if let Some(note) = &gathered.placement {
         annotations[names::PLACEMENT_ANNOTATION] = note.as_str().into();

@@ -74,11 +74,11 @@ pub(super) async fn gather(
 ) -> Result<Option<Gathered>, PassError> {
     let uid = machine.uid().ok_or(PassError::Incomplete("uid"))?;
     let binding = Binding::of(machine);
-    let cluster = binding
-        .as_ref()
-        .map_or(&context.cluster, |binding| &binding.cluster);
-    let key =
-        MachineKey::new(cluster.clone(), uid).map_err(|_| PassError::Incomplete("usable uid"))?;
+    let cluster = match &binding {
+        Some(binding) if *binding.cluster != *context.cluster => binding.cluster.as_str().into(),
+        _ => context.cluster.clone(),
+    };
+    let key = MachineKey::new(cluster, uid).map_err(|_| PassError::Incomplete("usable uid"))?;
     let mut gathered = Gathered {
         key,
         provider_name: None,

@@ -18,6 +18,7 @@ use kube::{
     runtime::{
         controller::Action,
         reflector::{ObjectRef, store::Writer},
+        watcher,
     },
 };
 use machinist_api::vitistack::Machine;
@@ -62,8 +63,17 @@ pub(crate) async fn run(
         declared: Packed::declared,
         saw: |context, event| {
             context.tally.machine_event(event);
+            if let watcher::Event::Apply(machine) = event {
+                let version = machine.resource_version().unwrap_or_default();
+                context.written.shown(machine.short_uid(), &version);
+            }
             let now = context.clock.now();
-            context.phases.machine_event(event, now, &context.metrics);
+            let entered = context.phases.machine_event(event, now, &context.metrics);
+            if let (Some(phase), watcher::Event::Apply(machine)) = (entered, event) {
+                context.events.entered(machine, phase);
+                // Monitoring watches what runs.
+                context.tally.touch(machine.namespace().unwrap_or_default());
+            }
             context.wake(context.placing.machine_event(event));
         },
         listed: Readiness::machines_are_listed,
@@ -103,12 +113,12 @@ fn on_error(machine: Arc<Packed>, error: &PassError, context: Arc<Context>) -> A
 /// Goes on, step by step, while there is something to do at once.
 async fn steps(cached: &Packed, context: &Arc<Context>) -> Result<Action, PassError> {
     context.notices.meet(cached);
-    let mut view = View::Cached(cached.unpack()?);
+    let mut view = View::Cached(Box::new(cached.unpack()?));
     let mut taken = None;
     for _ in 0..MAX_STEPS {
         let traced = Pass::begin(&context.tracer, view.machine());
         match Pass::around(traced, pass(view, &mut taken, context)).await? {
-            Next::Again(machine, told) => view = View::Fresh(*machine, told),
+            Next::Again(machine, told) => view = View::Fresh(machine, told),
             Next::Later(action) => return Ok(action),
         }
     }
@@ -117,8 +127,8 @@ async fn steps(cached: &Packed, context: &Arc<Context>) -> Result<Action, PassEr
 
 /// An object, and whether it may be behind the API server.
 enum View {
-    Cached(Machine),
-    Fresh(Machine, Told),
+    Cached(Box<Machine>),
+    Fresh(Box<Machine>, Told),
 }
 
 impl View {
@@ -171,17 +181,18 @@ async fn pass(
     let crowded = birth && context.births.begin();
     let said = (step == Step::Bind || crowded) && gathered.trouble.is_none();
     let reported = match said {
-        true => Reported::Said(Box::new(machine.clone())),
-        false => match report::report(machine.clone(), &outlook, &gathered, context).await? {
-            Reported::Overtaken => return again(&machine, context).await,
-            other => other,
-        },
+        true => Reported::Nothing,
+        false => report::report(&machine, &outlook, &gathered, context).await?,
     };
-    let Reported::Said(said) = reported else {
-        return Ok(Next::Later(Action::await_change()));
+    let written = match reported {
+        Reported::Nothing => None,
+        Reported::Said(written) => Some(written),
+        Reported::Overtaken => return again(&machine, context).await,
+        Reported::Gone => return Ok(Next::Later(Action::await_change())),
     };
-    report::announce(&machine, &said, &outlook, context).await;
-    let machine = *said;
+    let now = written.as_deref().unwrap_or(&machine);
+    report::announce(&machine, now, &outlook, context).await;
+    let machine = written.unwrap_or(machine);
     if !step.is_consequential() {
         return Ok(Next::Later(wait(&machine, &step, &gathered, context)));
     }
@@ -199,7 +210,7 @@ async fn pass(
         context.recount(provider);
     }
     match acted {
-        act::Acted::Done(told) => Ok(Next::Again(Box::new(machine), told)),
+        act::Acted::Done(told) => Ok(Next::Again(machine, told)),
         act::Acted::Bound(machine) => Ok(Next::Again(machine, Told::Nothing)),
         act::Acted::Overtaken => again(&machine, context).await,
         act::Acted::Gone => Ok(gone(&machine, context)),
@@ -208,7 +219,7 @@ async fn pass(
                 trouble: Some(&trouble),
                 ..outlook
             };
-            report::report(machine.clone(), &outlook, &gathered, context).await?;
+            report::report(&machine, &outlook, &gathered, context).await?;
             let later = after_trouble(&machine, &trouble, context);
             // A machine that was stopped for a change that is refused is not left down.
             let down = outlook.machine().map(|facts| facts.power) == Some(PowerState::Stopped);
@@ -229,16 +240,16 @@ async fn create(
     outlook: &Outlook<'_>,
     gathered: &Gathered,
     context: &Context,
-) -> Result<(Option<Machine>, act::Acted), PassError> {
+) -> Result<(Option<Box<Machine>>, act::Acted), PassError> {
     let mut acting = pin!(act::act(machine, outlook.step, gathered, context));
     if let Ok(acted) = tokio::time::timeout(SOON, acting.as_mut()).await {
         return Ok((None, acted?));
     }
-    let reporting = report::report(machine.clone(), outlook, gathered, context);
+    let reporting = report::report(machine, outlook, gathered, context);
     let (acted, reported) = futures::join!(acting, reporting);
     // A report that did not come through is made good by the next.
     Ok(match reported {
-        Ok(Reported::Said(said)) => (Some(*said), acted?),
+        Ok(Reported::Said(said)) => (Some(said), acted?),
         _ => (None, acted?),
     })
 }

@@ -17,6 +17,8 @@ use crate::{context::Context, error::PassError, packed::Bare, trace};
 
 /// How a report ended.
 pub(super) enum Reported {
+    /// There was nothing new to say.
+    Nothing,
     /// The object as it is now.
     Said(Box<Machine>),
     /// The object changed since it was read; nothing was written.
@@ -28,7 +30,7 @@ pub(super) enum Reported {
 /// Writes the status, when it says something new, on the object as it was read or not at all:
 /// what another engine, or an earlier pass, found out since is not put back.
 pub(super) async fn report(
-    machine: Machine,
+    machine: &Machine,
     outlook: &Outlook<'_>,
     gathered: &Gathered,
     context: &Context,
@@ -40,9 +42,9 @@ pub(super) async fn report(
         .provider_name
         .as_ref()
         .map(|(_, name)| name.as_str());
-    let status = raise(&machine, outlook, provider, times);
+    let status = raise(machine, outlook, provider, times);
     if machine.status.as_ref() == Some(&status) {
-        return Ok(Reported::Said(Box::new(machine)));
+        return Ok(Reported::Nothing);
     }
     let patch = json!({
         "apiVersion": "vitistack.io/v1alpha1",
@@ -51,7 +53,7 @@ pub(super) async fn report(
         "status": status,
     });
     let params = PatchParams::apply(names::MACHINE_FIELD_MANAGER).force();
-    let written = api(&machine, context)
+    let written = api(machine, context)
         .patch_status(&machine.name_any(), &params, &Patch::Apply(&patch))
         .await;
     match written {

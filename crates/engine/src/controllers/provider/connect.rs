@@ -75,8 +75,10 @@ pub(super) async fn connect(
         track.clone(),
     );
     let courteous = Courteous::new(Arc::new(metered), spec.courtesy, track);
-    let provider: Arc<dyn Provider> =
-        Arc::new(Looking::new(Arc::new(courteous), context.cluster.clone()));
+    let provider: Arc<dyn Provider> = Arc::new(Looking::new(
+        Arc::new(courteous),
+        context.cluster.to_string(),
+    ));
     let mut watching = vec![poll(provider.clone(), (namespace, name), context)];
     watching.extend(forward_hints(provider.as_ref(), context));
     Ok(Ok(Connection {
@@ -97,7 +99,7 @@ fn forward_hints(provider: &dyn Provider, context: &Arc<Context>) -> Option<Watc
             let Some(context) = context.upgrade() else {
                 return;
             };
-            if key.cluster() == context.cluster {
+            if key.cluster() == &*context.cluster {
                 context.hint_uid(key.machine());
             }
         }

@@ -5,6 +5,7 @@
 
 mod providers;
 mod report;
+mod targets;
 
 use std::{
     future::Future,
@@ -24,10 +25,11 @@ use kube::{
 };
 use machinist_api::vitistack::{NetworkConfiguration, Vitistack};
 use machinist_core::{
-    dialect::vitistack::{StackOutlook, Totals, governing, limits},
+    dialect::vitistack::{StackOutlook, Totals, governing, limits, log_endpoint},
     quota::Limits,
 };
 
+pub(crate) use self::targets::Written as WrittenTargets;
 use super::{Parts, declared};
 use crate::{
     context::Context,
@@ -91,6 +93,7 @@ async fn reconcile(stack: Arc<Vitistack>, context: Arc<Context>) -> Result<Actio
 
 async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError> {
     if stack.metadata.deletion_timestamp.is_some() {
+        targets::keep(stack, false, context).await?;
         return Ok(Action::await_change());
     }
     let namespace = stack.namespace().unwrap_or_default();
@@ -120,11 +123,15 @@ async fn pass(stack: &Vitistack, context: &Context) -> Result<Action, PassError>
     if claimed_by.is_none() {
         count(context, &namespace, &limits(stack), &totals);
     }
+    let targets = targets::keep(stack, claimed_by.is_none(), context).await?;
+    let logs = log_endpoint(stack).and_then(|endpoint| context.journal.standing(endpoint));
     let providers = providers::find(stack, &refused, context);
     let outlook = StackOutlook {
         claimed_by: claimed_by.as_deref(),
         providers: &providers,
         totals: &totals,
+        logs: logs.as_ref(),
+        targets: targets.as_ref(),
         now: context.clock.now(),
     };
     report::report(stack, &outlook, context).await?;

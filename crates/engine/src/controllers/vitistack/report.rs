@@ -25,7 +25,12 @@ pub(super) async fn report(
         .status
         .as_ref()
         .map(|status| status.conditions.as_slice());
-    for kind in [conditions::READY, conditions::QUOTA_AVAILABLE] {
+    for kind in [
+        conditions::READY,
+        conditions::QUOTA_AVAILABLE,
+        conditions::LOGS_COLLECTED,
+        conditions::TARGETS_PUBLISHED,
+    ] {
         let now = conditions::find(&status.conditions, kind).filter(|c| c.status == "False");
         if let Some(now) = now
             && reason(old.unwrap_or_default(), kind).as_ref() != Some(&now.reason)

@@ -14,7 +14,7 @@ use kube::{
 use machinist_api::vitistack::{Machine, MachineProvider};
 use machinist_apiserver::Identity;
 use machinist_core::provider::{Connect, Provider, ProviderResult, ProviderSpec};
-use machinist_engine::{Engine, Metrics, Readiness, trace::Tracer};
+use machinist_engine::{Engine, Metrics, Readiness, journal::Journal, trace::Tracer};
 use machinist_providers::SimCloud;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -172,6 +172,7 @@ impl<'a, P: Platform> Life<'a, P> {
                     metrics: metrics.clone(),
                     readiness: Readiness::default(),
                     tracer: Tracer::default(),
+                    journal: Journal::default(),
                 };
                 let _ = engine.run(std::future::pending()).await;
                 tokio::time::sleep(Duration::from_secs(1)).await;

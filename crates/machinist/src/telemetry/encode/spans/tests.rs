@@ -1,6 +1,6 @@
 //! Messages, held against what the protocol's own library makes of the same span.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::*;
 
