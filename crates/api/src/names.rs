@@ -88,3 +88,7 @@ pub const CONVERSION_PATH: &str = "/convert";
 /// by commas. An orphan carries a key of this cluster whose Machine is no more; it is reported by
 /// an event first.
 pub const DELETE_ORPHANS_ANNOTATION: &str = "machinist.vitistack.io/delete-orphans";
+
+/// The setting of a provider that says how often its machines are listed, such as `30s`. It is no
+/// platform's own.
+pub const POLL_INTERVAL: &str = "pollInterval";

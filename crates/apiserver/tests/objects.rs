@@ -127,6 +127,34 @@ async fn spec_and_status_are_written_apart() {
 }
 
 #[tokio::test]
+async fn whoever_applies_a_scale_is_held_to_what_others_own() {
+    let server = server().await;
+    let one = format!("{WIDGETS}/one");
+    let scale = |replicas: i64| json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "one"}, "spec": {"replicas": replicas}});
+    let mut author = widget("one");
+    author["spec"]["replicas"] = 2.into();
+    let apply = |manager: &str| format!("PATCH+apply {one}/scale?fieldManager={manager}");
+    check(
+        &server,
+        &[
+            (&format!("PATCH+apply {one}?fieldManager=author"), author.clone(), 201, json!({})),
+            (&apply("scaler"), scale(5), 409, json!({
+                "message": "Apply failed with 1 conflict: conflict with \"author\": .spec.replicas",
+            })),
+            (&format!("GET {one}"), Value::Null, 200, json!({"spec": {"replicas": 2}})),
+            (&format!("{}&force=true", apply("scaler")), scale(5), 200, json!({"kind": "Scale", "spec": {"replicas": 5}})),
+            (&format!("GET {one}"), Value::Null, 200, json!({"spec": {"replicas": 5}})),
+            // The number is the scaler's now.
+            (&format!("PATCH+apply {one}?fieldManager=author"), author, 409, json!({
+                "message": "Apply failed with 1 conflict: conflict with \"scaler\" with subresource \"scale\": .spec.replicas",
+            })),
+            (&apply("scaler"), widget("one"), 400, json!({"reason": "BadRequest"})),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn finalizers_hold_a_deleted_object() {
     let server = server().await;
     let one = format!("{WIDGETS}/one");

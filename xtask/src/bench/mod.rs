@@ -11,11 +11,13 @@ mod guests;
 mod host;
 mod kubernetes;
 mod load;
+mod local;
 mod machinist;
 mod memory;
 mod overhead;
 mod placement;
 pub(crate) mod process;
+mod reaction;
 mod ready;
 pub(crate) mod stamp;
 mod table;
@@ -100,6 +102,9 @@ async fn measure(flags: &Flags) -> Result<()> {
     }
     if wanted(Part::Overhead) {
         figures.push(overhead::measure(&tools, home.path(), flags.rounds).await?);
+    }
+    if wanted(Part::Reaction) {
+        figures.push(reaction::measure(&tools, home.path(), flags.rounds).await?);
     }
     figures.extend(load::measure(&tools, home.path(), flags.rounds, wanted).await?);
     figures.push(size(&tools)?);

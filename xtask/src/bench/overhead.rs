@@ -15,24 +15,23 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use kube::{
-    Api, Client, ResourceExt as _,
+    Api, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams},
 };
-use machinist_api::vitistack::{Machine, MachineProvider};
-use serde_json::{Value, json};
+use machinist_api::vitistack::Machine;
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::{
     figure::{Figure, Target, Unit},
     guests::Guests,
+    local::{self, PID_FILE},
     machinist::Machinist,
     process::{Process, Tools, warm},
     stamp::{self, Stamper, milliseconds, until_read},
 };
 
 const QEMU: &str = "qemu-system-x86_64";
-const PID_FILE: &str = "qemu.pid";
-const NAMESPACE: &str = "default";
 const LOOK: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A start by hand takes milliseconds, so that more rounds cost little.
@@ -49,9 +48,9 @@ pub(super) async fn measure(tools: &Tools, home: &Path, rounds: u32) -> Result<F
     let mut machinist = Machinist::start(tools, &dir)?;
     let client = machinist.ready().await?;
     let stamper = Stamper::new(&dir.join("stamper"), &qemu)?;
-    let provider = apply_provider(&client, &stamper).await?;
+    let provider = local::declare(&client, json!({ "binary": stamper.script })).await?;
     let bench = Bench {
-        machines: Api::namespaced(client, NAMESPACE),
+        machines: Api::namespaced(client, local::NAMESPACE),
         image: &tools.image,
         root: machinist.data.join("qemu").join(provider),
         stamper,
@@ -75,44 +74,6 @@ pub(super) async fn measure(tools: &Tools, home: &Path, rounds: u32) -> Result<F
     })
 }
 
-/// Declares the local QEMU behind the stamper and waits until it is ready. Returns its UID.
-async fn apply_provider(client: &Client, stamper: &Stamper) -> Result<String> {
-    let providers: Api<MachineProvider> = Api::namespaced(client.clone(), NAMESPACE);
-    let provider = json!({
-        "apiVersion": "vitistack.io/v1alpha1",
-        "kind": "MachineProvider",
-        "metadata": { "name": "local" },
-        "spec": {
-            "type": "qemu",
-            "region": "local",
-            "config": { "customSettings": { "binary": stamper.script } },
-        },
-    });
-    let patch = Patch::Apply(&provider);
-    let applied = providers
-        .patch("local", &PatchParams::apply("bench"), &patch)
-        .await;
-    let uid = applied
-        .context("cannot apply the provider")?
-        .uid()
-        .context("it has no UID")?;
-    let began = Instant::now();
-    loop {
-        let provider = providers
-            .get("local")
-            .await
-            .context("cannot get the provider")?;
-        let status = provider.status.unwrap_or_default();
-        if status.ready == Some(true) {
-            return Ok(uid);
-        }
-        if began.elapsed() > PATIENCE {
-            bail!("the provider was not ready within {PATIENCE:?}: {status:?}");
-        }
-        sleep(LOOK).await;
-    }
-}
-
 struct Bench<'a> {
     machines: Api<Machine>,
     image: &'a Path,
@@ -125,7 +86,7 @@ impl Bench<'_> {
     /// Applies a machine, keeps a copy of its directory and its command line, and deletes it.
     /// Returns the milliseconds until its QEMU was started.
     async fn apply(&self, name: &str, copy: &Path) -> Result<(f64, Vec<OsString>)> {
-        let machine = machine(name, self.image);
+        let machine = local::machine(name, self.image);
         let began = stamp::now();
         let applied = self
             .machines
@@ -177,31 +138,6 @@ impl Bench<'_> {
         qemu.check()?;
         Ok(milliseconds(began, started))
     }
-}
-
-/// The machine of the quickstart, with the image by its path.
-fn machine(name: &str, image: &Path) -> Value {
-    json!({
-        "apiVersion": "vitistack.io/v1alpha1",
-        "kind": "Machine",
-        "metadata": { "name": name },
-        "spec": {
-            "name": name,
-            "instanceType": "small",
-            "cpu": { "cores": 1 },
-            "memory": 128 << 20,
-            "os": {
-                "family": "linux",
-                "distribution": "debian",
-                "version": "12",
-                "architecture": "amd64",
-                "imageID": image,
-            },
-            "disks": [{ "name": "root", "sizeGB": 1, "boot": true }],
-            "providerConfig": { "name": "qemu", "region": "local" },
-            "userData": "#!/bin/sh\necho bench\n",
-        },
-    })
 }
 
 /// The arguments that a process was started with, without its program.

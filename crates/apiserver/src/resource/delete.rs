@@ -95,6 +95,7 @@ impl Core {
             }
             let mut object = live.clone();
             hold_for(&mut object, options.propagation);
+            hook::hold(&at.kind, &mut object);
             let expect = Expect::Revision(entry.modified);
             if hook::finalizers(&at.kind, &object).is_empty() {
                 if options.dry_run {

@@ -92,6 +92,24 @@ pub(crate) fn finalizers<'a>(kind: &Kind, object: &'a Value) -> Vec<&'a str> {
     all
 }
 
+/// Has an object that is about to be deleted wait for what the server does first: a definition for the
+/// end of its objects.
+pub(super) fn hold(kind: &Kind, object: &mut Value) {
+    if kind.hook == Hook::Definition && !meta::is_deleting(object) {
+        meta::add_finalizer(object, DEFINITION_FINALIZER);
+    }
+}
+
+/// What every object of a typed kind has, also when nobody said anything: its required parts.
+pub(super) fn blank(kind: &Kind) -> Value {
+    let mut blank = json!({"apiVersion": kind.api_version(), "kind": kind.kind});
+    if kind.hook == Hook::Definition {
+        blank["spec"] = json!({"names": {}});
+    }
+    crate::schema::default(kind.schema(), &mut blank);
+    blank
+}
+
 /// Refuses to delete what the server cannot be without.
 pub(super) fn check_delete(kind: &Kind, name: &str) -> Result<(), ApiError> {
     let needed = kind.hook == Hook::Namespace && matches!(name, "default" | "kube-system");

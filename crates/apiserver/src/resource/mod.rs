@@ -248,11 +248,7 @@ impl Core {
         let kept = live.map(|l| l.pointer("/metadata/managedFields").cloned());
         // What every object of a typed kind has from the start, nobody came to own by creating
         // one.
-        let blank = (kind.builtin && live.is_none()).then(|| {
-            let mut blank = serde_json::json!({"apiVersion": api_version, "kind": kind.kind});
-            crate::schema::default(kind.schema(), &mut blank);
-            blank
-        });
+        let blank = (kind.builtin && live.is_none()).then(|| hook::blank(kind));
         let live = live.or(blank.as_ref());
         let ignore = unowned(kind, part);
         let tracked = self

@@ -197,9 +197,14 @@ pub(super) fn view(paths: &Scale, object: &Value) -> Value {
         "apiVersion": "autoscaling/v1",
         "kind": "Scale",
         "metadata": {},
-        "spec": {"replicas": number(&paths.spec_replicas)},
+        "spec": {},
         "status": {"replicas": number(&paths.status_replicas)},
     });
+    // As the type has it, a wanted zero is left out, and an observed one is not.
+    let replicas = number(&paths.spec_replicas);
+    if replicas != 0 {
+        scale["spec"]["replicas"] = replicas.into();
+    }
     for field in [
         "name",
         "namespace",

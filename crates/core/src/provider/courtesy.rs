@@ -23,6 +23,8 @@ pub struct Courtesy {
     pub max_delay: Duration,
     /// How many calls are sent; `None` sets no limit.
     pub rate: Option<Rate>,
+    /// How often its machines are listed while nothing is expected; `None` takes the engine's own pace.
+    pub poll: Option<Duration>,
 }
 
 impl Default for Courtesy {
@@ -32,6 +34,7 @@ impl Default for Courtesy {
             multiplier: 2.0,
             max_delay: Duration::from_secs(30),
             rate: None,
+            poll: None,
         }
     }
 }

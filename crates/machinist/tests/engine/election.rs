@@ -67,7 +67,7 @@ fn a_lease_that_nobody_renews_runs_out_by_the_clock_of_who_waits() {
         let dead = Wire::new();
         let first = candidate(lab, &dead, "one").win().await;
         // It is cut off for good: it must know before another begins.
-        dead.judge(Some(Box::new(|_| Some(ApiFault::Lost))));
+        dead.judge(Some(Box::new(|_, _| Some(ApiFault::Lost))));
         let cut = Instant::now();
         let lost = tokio::spawn({
             let lost = first.lost();
@@ -100,7 +100,7 @@ fn a_holder_that_loses_some_answers_keeps_its_lease() {
         let wire = Wire::new();
         let first = candidate(lab, &wire, "one").win().await;
         let mut turn = 0;
-        wire.judge(Some(Box::new(move |_| {
+        wire.judge(Some(Box::new(move |_, _| {
             turn += 1;
             match turn % 5 {
                 0 => Some(ApiFault::Lost),

@@ -3,10 +3,14 @@
 
 use std::time::Duration;
 
-use kube::{ResourceExt, api::ListParams, api::PostParams};
+use kube::{
+    ResourceExt,
+    api::{ListParams, Patch, PatchParams, PostParams},
+};
 use machinist_api::vitistack::{Machine, MachinePhase};
 use machinist_core::machine::PowerState;
 use machinist_providers::{SimOptions, sim::Verb};
+use serde_json::json;
 
 use crate::{
     lab::{Life, in_virtual_time, simulated},
@@ -125,5 +129,52 @@ fn what_a_platform_does_not_tell_is_seen_by_the_next_list() {
         let lost = lost.expect("a list").items;
         let lost = lost.iter().find(|m| m.uid().as_deref() == Some(gone));
         assert!(lost.is_some(), "its object stays");
+    });
+}
+
+/// Seconds until a stop behind our back is seen.
+async fn seen_after(life: &Life<'_>) -> u64 {
+    let id = life.platform.snapshot()[0].id.clone();
+    life.platform.meddle(&id, |facts| {
+        facts.expect("a machine").power = PowerState::Stopped;
+        true
+    });
+    let began = tokio::time::Instant::now();
+    while count_of(life, &[PowerState::Stopped]) > 0 {
+        assert!(began.elapsed() < LIMIT, "not seen");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    began.elapsed().as_secs()
+}
+
+fn count_of(life: &Life<'_>, powers: &[PowerState]) -> usize {
+    let all = life.platform.snapshot();
+    all.iter().filter(|f| powers.contains(&f.power)).count()
+}
+
+#[test]
+fn a_platform_that_must_be_polled_is_polled_as_its_provider_says() {
+    in_virtual_time(async |lab| {
+        let options = SimOptions {
+            pushes: false,
+            ..SimOptions::default()
+        };
+        let life = Life::begin(lab, simulated(options)).await;
+        declare(&life, 1).await;
+        until_all_run(&life).await;
+        for (interval, soonest, latest) in [("3s", 0, 3), ("70s", 20, 70)] {
+            let patch = json!({"spec": {"config": {"customSettings": {"pollInterval": interval}}}});
+            let (api, params) = (life.providers(), PatchParams::default());
+            let declared = api.patch("cloud", &params, &Patch::Merge(&patch)).await;
+            declared.expect("declared");
+            // Until it is in force, and the last of what the old pace brought is seen.
+            tokio::time::sleep(Duration::from_secs(80)).await;
+            until_all_run(&life).await;
+            let seconds = seen_after(&life).await;
+            assert!(
+                (soonest..=latest).contains(&seconds),
+                "{interval}: {seconds} s"
+            );
+        }
     });
 }

@@ -26,6 +26,7 @@ mod stack;
     reason = "a failed assumption is a failed test"
 )]
 mod support;
+mod sweeper;
 mod trust;
 mod world;
 

@@ -83,7 +83,7 @@ fn trouble(dice: &Dice, world: World, life: &Life<'_>) {
         }
         Some(own.pick(&faults))
     })));
-    life.wire.judge(Some(Box::new(move |_| {
+    life.wire.judge(Some(Box::new(move |_, _| {
         let slow = ApiFault::Slow(Duration::from_millis(api.below(3000)));
         let faults = [ApiFault::Lost, ApiFault::AnswerLost, slow];
         api.chance(12).then(|| api.pick(&faults))

@@ -31,6 +31,8 @@ pub(crate) enum Part {
     Start,
     /// From apply to the QEMU process
     Overhead,
+    /// From the end of a guest to its Machine's status
+    Reaction,
     /// Choosing among 1,000 providers
     Placement,
     /// Judging one machine, on Machinist alone

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::{admission::Fault, certificates::read_bundle};
+use crate::{admission::Fault, certificates::read_bundle, names};
 
 /// The settings that a schema knows; all others are strings.
 const KNOWN: &[&str] = &[
@@ -87,6 +87,7 @@ pub(super) fn faults(spec: &Value) -> Vec<Fault> {
         })
         .collect();
     found.extend(endpoint(&spec["endpoint"]));
+    found.extend(poll_interval(spec));
     let platform = match spec["providerType"].as_str() {
         // The other name of the same.
         Some("vmware") => "vsphere",
@@ -137,6 +138,19 @@ fn endpoint(endpoint: &Value) -> Option<Fault> {
         shown,
         error.to_string(),
     ))
+}
+
+/// How often a platform is asked for its machines, where changes are not told by itself.
+fn poll_interval(spec: &Value) -> Option<Fault> {
+    let (field, text) = setting(spec, names::POLL_INTERVAL)?;
+    let seconds = match (text.strip_suffix('s'), text.strip_suffix('m')) {
+        (Some(seconds), _) => seconds.parse::<u32>().ok(),
+        (None, Some(minutes)) => minutes.parse::<u32>().ok().and_then(|m| m.checked_mul(60)),
+        (None, None) => None,
+    };
+    let is_good = seconds.is_some_and(|seconds| (1..=3600).contains(&seconds));
+    let message = "must be whole seconds or minutes between 1s and 60m, such as 30s";
+    (!is_good).then(|| Fault::new(field, text, message))
 }
 
 /// A setting that is not empty, with its path; it may also stand where shape A has it.

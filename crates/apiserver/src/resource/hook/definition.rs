@@ -37,9 +37,6 @@ pub(super) fn prepare(core: &Core, object: &mut Value, live: Option<&Value>, par
             service.entry("port").or_insert_with(|| 443.into());
         }
     }
-    if live.is_none() {
-        meta::add_finalizer(object, FINALIZER);
-    }
     let Ok(spec) = Spec::of_user(&object["spec"]) else {
         return;
     };

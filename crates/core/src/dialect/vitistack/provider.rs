@@ -194,6 +194,7 @@ fn courtesy(provider: &MachineProvider) -> Courtesy {
         max_delay: delay.and_then(duration).unwrap_or(usual.max_delay),
         rate: number(rate.and_then(|rate| rate.requests_per_second.as_ref()))
             .and_then(|rate| Rate::new(rate, burst.and_then(|n| u32::try_from(n).ok()))),
+        poll: config.and_then(|config| duration(settings(config).get(names::POLL_INTERVAL)?)),
     }
 }
 
@@ -201,7 +202,7 @@ fn duration(text: &str) -> Option<Duration> {
     Duration::try_from(text.parse::<SignedDuration>().ok()?).ok()
 }
 
-/// The settings that only this platform knows: those of the documented map, and strings beside it.
+/// The settings of a provider: those of the documented map, and strings beside it.
 fn settings(config: &ProviderSettings) -> BTreeMap<String, String> {
     let beside = config
         .further
@@ -209,7 +210,13 @@ fn settings(config: &ProviderSettings) -> BTreeMap<String, String> {
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
     let mut settings: BTreeMap<String, String> = beside.collect();
     settings.extend(config.custom_settings.clone());
-    settings.remove(LINK_LOCAL);
+    settings
+}
+
+/// The same without those that no platform has of its own.
+fn of_platform(config: &ProviderSettings) -> BTreeMap<String, String> {
+    let mut settings = settings(config);
+    settings.retain(|name, _| ![LINK_LOCAL, names::POLL_INTERVAL].contains(&name.as_str()));
     settings
 }
 
@@ -287,7 +294,7 @@ pub fn lower_provider(
         images: images
             .filter_map(|image| Some((image.name.clone(), image.id.clone()?)))
             .collect(),
-        settings: config.map(settings).unwrap_or_default(),
+        settings: config.map(of_platform).unwrap_or_default(),
         link_local: config
             .and_then(|config| config.custom_settings.get(LINK_LOCAL))
             .is_some_and(|allowed| allowed == "true"),

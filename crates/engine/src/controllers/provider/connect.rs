@@ -74,12 +74,13 @@ pub(super) async fn connect(
         spec.timeout,
         track.clone(),
     );
+    let pace = spec.courtesy.poll;
     let courteous = Courteous::new(Arc::new(metered), spec.courtesy, track);
     let provider: Arc<dyn Provider> = Arc::new(Looking::new(
         Arc::new(courteous),
         context.cluster.to_string(),
     ));
-    let mut watching = vec![poll(provider.clone(), (namespace, name), context)];
+    let mut watching = vec![poll(provider.clone(), (namespace, name), pace, context)];
     watching.extend(forward_hints(provider.as_ref(), context));
     Ok(Ok(Connection {
         fingerprint,

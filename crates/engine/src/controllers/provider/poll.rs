@@ -20,20 +20,21 @@ const BUSY: Duration = Duration::from_secs(1);
 /// At most one part in this many of the time is spent on listing a busy provider.
 const SHARE: u32 = 8;
 
-/// Polls for as long as the connection lives. A list that fails is left out: what is not seen is
+/// Polls for as long as the connection lives, at the pace that its declaration asks for, if it does. A list that fails is left out: what is not seen is
 /// not taken for gone, and each machine that waits has a look of its own in the end.
 pub(super) fn poll(
     provider: Arc<dyn Provider>,
     name: ProviderName,
+    pace: Option<Duration>,
     context: &Arc<Context>,
 ) -> Watching {
     let (notices, cluster) = (context.notices.clone(), context.cluster.clone());
     // The context holds the connection, and with it this task.
     let context = Arc::downgrade(context);
-    let quiet = match provider.capabilities().watch {
+    let quiet = pace.unwrap_or(match provider.capabilities().watch {
         true => SAFETY_NET,
         false => POLL,
-    };
+    });
     let task = tokio::spawn(async move {
         let mut took = Duration::ZERO;
         loop {

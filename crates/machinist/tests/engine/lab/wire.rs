@@ -26,7 +26,8 @@ pub(crate) enum ApiFault {
     Slow(Duration),
 }
 
-type Judge = Box<dyn FnMut(&Method) -> Option<ApiFault> + Send>;
+/// What goes wrong with a request, by its method and path.
+type Judge = Box<dyn FnMut(&Method, &str) -> Option<ApiFault> + Send>;
 
 /// What is shared by all engines' connections.
 #[derive(Clone)]
@@ -78,11 +79,10 @@ impl Wire {
 
     fn admit(&self, request: &Request<kube::client::Body>) -> (Option<ApiFault>, Duration) {
         let mut state = self.state();
-        let method = request.method();
-        let fault = state.judge.as_mut().and_then(|judge| judge(method));
+        let (method, path) = (request.method(), request.uri().path());
+        let fault = state.judge.as_mut().and_then(|judge| judge(method, path));
         let lag = state.lag;
         drop(state);
-        let path = request.uri().path();
         // The names of events are chance.
         if method != Method::GET && !path.contains("/events") {
             self.note(&format!("{method} {path} {fault:?}"));
