@@ -10,7 +10,7 @@ use machinist_core::machine::PowerState;
 use machinist_providers::{SimOptions, sim::Transition};
 use serde_json::json;
 
-use crate::lab::{ApiFault, Declared, Life, in_virtual_time, simulated};
+use crate::lab::{ApiFault, Declared, Life, Wire, in_virtual_time, simulated};
 
 /// The first machine of the simulator.
 const FIRST: &str = "sim-1";
@@ -20,10 +20,11 @@ const LONG: Duration = Duration::from_secs(1800);
 /// Names the first machine as an orphan that is to go.
 async fn condemn(life: &Life<'_>) {
     let named = json!({"metadata": {"annotations": {names::DELETE_ORPHANS_ANNOTATION: FIRST}}});
-    let params = PatchParams::default();
-    let providers = life.providers();
-    let asked = providers.patch("cloud", &params, &Patch::Merge(&named));
-    asked.await.expect("asked");
+    let (providers, params) = (life.providers(), PatchParams::default());
+    let asked = providers
+        .patch("cloud", &params, &Patch::Merge(&named))
+        .await;
+    asked.expect("asked");
 }
 
 async fn is_spared(life: &Life<'_>) {
@@ -66,10 +67,10 @@ fn mcm_provider_aws_127_a_view_that_is_behind_makes_no_orphan() {
         condemn(&life).await;
         tokio::time::sleep(Duration::from_secs(10)).await;
         // The second engine hears of nothing new for longer than an orphan needs.
-        life.wire.lag(LONG * 2);
-        life.add_engine();
+        let slow = Wire::new();
+        slow.lag(LONG * 2);
+        life.add_engine_over(&slow);
         tokio::time::sleep(Duration::from_secs(10)).await;
-        life.wire.lag(Duration::ZERO);
         let declared = Declared::default();
         life.declare(&declared).await;
         life.until_as_declared(&declared).await.expect("made");

@@ -159,7 +159,12 @@ impl<'a, P: Platform> Life<'a, P> {
 
     /// One more engine, as after a lost lease.
     pub(crate) fn add_engine(&mut self) {
-        let client = self.lab.client(&self.wire);
+        self.add_engine_over(&self.wire.clone());
+    }
+
+    /// One more engine, with a way to the API server of its own.
+    pub(crate) fn add_engine_over(&mut self, wire: &Wire) {
+        let client = self.lab.client(wire);
         let (platform, clock) = (self.platform.clone(), self.clock.clone());
         let metrics = self.metrics.clone();
         self.engines.push(tokio::spawn(async move {
