@@ -1,6 +1,6 @@
 //! moto and a proxy of its own for each life, and what moto itself says it holds.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use machinist_core::provider::Credentials;
 use machinist_providers::{
@@ -12,6 +12,10 @@ use crate::{
     cloud::{IMAGE, Moto, Options, Proxy, REGION},
     support::peers,
 };
+
+/// How often moto itself is asked again when it fails, and how long after.
+const ATTEMPTS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Platform {
     pub(crate) moto: Arc<Moto>,
@@ -99,6 +103,13 @@ impl Platform {
     async fn ask(&self, action: &'static str, uid: &str) -> Element {
         let key = "tag:machinist.vitistack.io/key";
         let query = Query::new(action).filter(1, key, &[&format!("*/{uid}")]);
+        // moto fails when what it walks over changes meanwhile, as it does under many lives at once.
+        for _ in 0..ATTEMPTS {
+            if let Ok(answer) = self.direct.call(&query).await {
+                return answer;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
         self.direct.call(&query).await.expect("an answer of moto")
     }
 }
