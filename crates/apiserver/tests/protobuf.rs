@@ -119,7 +119,8 @@ async fn bodies_in_protobuf() {
             format!("PUT {WIDGETS}/one/scale"),
             vector("scale to nothing"),
             200,
-            json!({"spec": {"replicas": 0}}),
+            // A zero is left out of a Scale, as Kubernetes has it.
+            json!({"spec": {"replicas": null}}),
         ),
         // The options of a deletion are known for every kind; these name both
         // forms of a policy, which no server takes.
