@@ -19,6 +19,8 @@ use crate::lab::{ApiFault, Declared, Dice, Lab, Life, in_virtual_time, simulated
 const LIVES: u64 = 60;
 /// The most lives that one API server sees.
 const BATCH: u64 = 50;
+/// After how many lives it is said how far it is, where there are more.
+const NEWS: u64 = 1000;
 
 /// To learn which machine is to go, it may have to be made once more.
 const ANY: u64 = 1000;
@@ -240,6 +242,10 @@ fn lives_that_seeds_make_up_end_well() {
                         bad
                     });
                     failed.lock().expect("no panic").extend(bad);
+                    // Who leads many wants to know how far it is.
+                    if batch % (NEWS / BATCH) == 0 && lives > NEWS {
+                        println!("some {} of {lives} lives were led", batch * size);
+                    }
                 }
             });
         }
