@@ -243,7 +243,7 @@ fn lives_that_seeds_make_up_end_well() {
                     });
                     failed.lock().expect("no panic").extend(bad);
                     // Who leads many wants to know how far it is.
-                    if batch % (NEWS / BATCH) == 0 && lives > NEWS {
+                    if batch.is_multiple_of(NEWS / BATCH) && lives > NEWS {
                         println!("some {} of {lives} lives were led", batch * size);
                     }
                 }
