@@ -108,13 +108,15 @@ async fn happen(dice: &Dice, world: World, life: &mut Life<'_>, declared: &mut D
     match what {
         0 => declared.runs = !declared.runs,
         1 => declared.cores = 1 + u32::try_from(dice.below(4)).unwrap_or_default(),
-        // A disk may grow, or go, but not shrink.
+        // A disk may grow, or go, but not shrink; nor may one that comes back, because nobody may have
+        // looked while it was not declared, and it is the same one then.
         2 => {
             declared.data = match declared.data {
                 Some(size) if dice.chance(50) => Some(size + 1),
                 Some(_) => None,
-                None => Some(1),
-            }
+                None => Some(declared.largest),
+            };
+            declared.largest = declared.largest.max(declared.data.unwrap_or_default());
         }
         3 => declared.second_nic = !declared.second_nic,
         4 => declared.tag = dice.pick(&[None, Some("a".to_owned()), Some("b".to_owned())]),

@@ -10,6 +10,8 @@ pub(crate) struct Declared {
     pub(crate) cores: u32,
     /// Size in GB of a disk besides the boot disk.
     pub(crate) data: Option<u64>,
+    /// The largest that such a disk was declared so far.
+    pub(crate) largest: u64,
     /// Whether there is a second interface.
     pub(crate) second_nic: bool,
     pub(crate) tag: Option<String>,
@@ -23,6 +25,7 @@ impl Default for Declared {
             runs: true,
             cores: 1,
             data: None,
+            largest: 1,
             second_nic: false,
             tag: None,
             restart: None,
