@@ -9,9 +9,9 @@
 //! The semantics are those of `sigs.k8s.io/structured-merge-diff` and of the `managedfields`
 //! package of Kubernetes; `testdata/` holds what those two answer, and a test that this module
 //! answers the same. It differs on purpose in three things: ownership is not rewritten when a
-//! list or map changes its type, what an apply empties but keeps is left empty instead of null,
-//! and managers of a version that a custom kind no longer has are forgotten, where Kubernetes
-//! means to forget them and fails.
+//! list or map changes its type, what an apply empties but keeps is left empty instead of null
+//! unless it is nullable, and managers of a version that a custom kind no longer has are
+//! forgotten, where Kubernetes means to forget them and fails.
 
 mod aside;
 mod compare;

@@ -13,11 +13,12 @@ pub(super) fn remove_items(shape: Shape<'_>, value: &Value, items: &Set) -> Valu
     remove(shape, value, items, Emptied::Null)
 }
 
-/// As [`remove_items`], but what loses all that is in it is an empty object or list, unless null
-/// is what was stated for it.
+/// As [`remove_items`], but what loses all that is in it is an empty object or list, unless it is
+/// nullable, or null is what was stated for it.
 ///
 /// The reference implementation leaves null everywhere, which its server later drops with the
-/// whole field: an apply of `spec: {}` would then lose a required `spec`, and never come to rest.
+/// whole field unless that is nullable: an apply of `spec: {}` would then lose a required `spec`,
+/// and never come to rest.
 pub(super) fn remove_items_but_keep(
     shape: Shape<'_>,
     value: &Value,
@@ -32,7 +33,7 @@ pub(super) fn remove_items_but_keep(
 enum Emptied<'v> {
     /// Null.
     Null,
-    /// Empty, unless this value is null.
+    /// Empty, unless it is nullable or this value is null.
     Unless(Option<&'v Value>),
 }
 
@@ -51,9 +52,10 @@ impl<'v> Emptied<'v> {
         Self::Unless(child)
     }
 
-    fn or_null(self, empty: Value) -> Value {
+    fn or_null(self, shape: Shape<'_>, empty: Value) -> Value {
         match self {
             Self::Null | Self::Unless(Some(Value::Null)) => Value::Null,
+            Self::Unless(_) if shape.is_nullable() => Value::Null,
             Self::Unless(_) => empty,
         }
     }
@@ -83,7 +85,7 @@ fn remove(shape: Shape<'_>, value: &Value, items: &Set, emptied: Emptied<'_>) ->
         });
         let kept: Map<_, _> = kept.collect();
         if kept.is_empty() {
-            emptied.or_null(Value::Object(kept))
+            emptied.or_null(shape, Value::Object(kept))
         } else {
             Value::Object(kept)
         }
@@ -104,7 +106,7 @@ fn remove(shape: Shape<'_>, value: &Value, items: &Set, emptied: Emptied<'_>) ->
             });
         let kept: Vec<_> = kept.collect();
         if kept.is_empty() {
-            emptied.or_null(Value::Array(kept))
+            emptied.or_null(shape, Value::Array(kept))
         } else {
             Value::Array(kept)
         }

@@ -157,6 +157,11 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// Whether the schema says that null may be there.
+    pub(super) fn is_nullable(self) -> bool {
+        matches!(self, Self::Node { schema, .. } if schema.nullable)
+    }
+
     /// Whether a map here is one value.
     pub(super) fn map_is_atomic(self) -> bool {
         match self {

@@ -17,6 +17,7 @@ mod patch;
 mod read;
 mod review;
 mod scale;
+mod scale_body;
 mod shape;
 mod typed;
 mod update;

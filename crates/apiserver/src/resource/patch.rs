@@ -172,16 +172,6 @@ fn check_patched(
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
     let kind = &at.kind;
-    let unreadable = |patched: &Value, why: &str| {
-        // A strategic patch is shown itself, in Go's form; of the others, what came of them.
-        let shown = match how {
-            patch::PatchKind::Strategic => patch::go_text(body),
-            _ => patched.to_string(),
-        };
-        let shown = serde_json::Value::from(shown).to_string();
-        let cause = Cause::invalid("patch", &shown, why);
-        ApiError::invalid_named("", "", "", &[cause])
-    };
     if !patched.is_object() {
         return Err(ApiError::bad_request(
             "the patched object is not a JSON object",
@@ -195,19 +185,36 @@ fn check_patched(
             patched["kind"] = kind.kind.clone().into();
         }
         if let Some(why) = admit::another_kind(kind, &patched) {
-            return Err(unreadable(&patched, &why));
+            return Err(unreadable(how, body, &patched, &why));
         }
     }
     if let Some(why) = admit::misread(kind, &patched) {
-        return Err(unreadable(&patched, &why));
+        return Err(unreadable(how, body, &patched, &why));
     }
     let strict = options.validation == FieldValidation::Strict;
     if strict && let Some(why) = shape::strict_complaint(kind, &patched, options) {
-        return Err(unreadable(&patched, &why));
+        return Err(unreadable(how, body, &patched, &why));
     }
     admit::check_address(kind, &mut patched, meta::namespace(live), Some(&at.name))?;
     check_version(kind, &at.name, &patched, live, false)?;
     Ok(patched)
+}
+
+/// The answer to a patch that makes what cannot be read.
+pub(super) fn unreadable(
+    how: patch::PatchKind,
+    body: &Value,
+    patched: &Value,
+    why: &str,
+) -> ApiError {
+    // A strategic patch is shown itself, in Go's form; of the others, what came of them.
+    let shown = match how {
+        patch::PatchKind::Strategic => patch::go_text(body),
+        _ => patched.to_string(),
+    };
+    let shown = serde_json::Value::from(shown).to_string();
+    let cause = Cause::invalid("patch", &shown, why);
+    ApiError::invalid_named("", "", "", &[cause])
 }
 
 /// An apply says itself of what version and kind it is.
@@ -237,7 +244,7 @@ pub(super) fn check_applied_type(
     )))
 }
 
-fn patch_error(error: &PatchError) -> ApiError {
+pub(super) fn patch_error(error: &PatchError) -> ApiError {
     match error {
         PatchError::Operation { .. } | PatchError::NoOperation => {
             let message = "the server rejected our request due to an error in our request";

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::patch::{apply_error, check_applied_type};
+use super::patch::{apply_error, check_applied_type, patch_error};
 use super::update::{Proposal, check_uid, check_version};
-use super::{Address, Part, PatchKind, WriteOptions, Written};
+use super::{Address, Part, PatchKind, WriteOptions, Written, scale_body};
 use crate::apply::{self, Manager, PathElement, Places, SCALE, SCALE_VERSION, Set};
 use crate::core::Core;
 use crate::meta;
@@ -38,6 +38,7 @@ impl Core {
         body: &Value,
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
+        scale_body::check_replacement(at, body)?;
         self.write_scale(at, paths, options, |live, manager| {
             check_uid(at, body, live)?;
             check_version(&at.kind, &at.name, body, live, false)?;
@@ -63,7 +64,8 @@ impl Core {
                 self.write_scale(at, paths, options, |live, manager| {
                     let bare = meta::clone_without_managers(live, |_| true);
                     let patched = patch::apply_patch(how, Lists::of(&at.kind), &bare, body)
-                        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+                        .map_err(|error| patch_error(&error))?;
+                    scale_body::check_patched(at, how, body, &patched)?;
                     check_version(&at.kind, &at.name, &patched, live, false)?;
                     Ok(record(live, patched, manager))
                 })
@@ -87,6 +89,8 @@ impl Core {
         metadata
             .entry("name")
             .or_insert_with(|| at.name.clone().into());
+        scale_body::check_meant_for(at, &stated)?;
+        let metadata = meta::metadata_mut(&mut stated);
         for field in ["resourceVersion", "uid", "creationTimestamp"] {
             metadata.remove(field);
         }

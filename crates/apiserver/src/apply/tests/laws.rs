@@ -237,7 +237,7 @@ proptest! {
 
     #[test]
     fn omission_never_removes_what_another_owns(mine in any_spec(), yours in any_spec(), later in any_spec()) {
-        // What is left empty is an empty object, also where somebody states null for it.
+        // What no schema calls nullable is left empty, also where somebody states null for it.
         prop_assume!(!has_null(&yours));
         let live = applied(None, "a", &mine, false, 1).unwrap();
         let Ok(both) = applied(Some(&live), "b", &yours, false, 2) else { return Ok(()) };
