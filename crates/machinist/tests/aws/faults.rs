@@ -92,12 +92,22 @@ async fn cell(moto: Arc<Moto>, scenario: &str, struck: Option<(u64, Kind)>) -> R
             declared.data = true;
             declared.tag = Some("a");
         }
-        "credentials rotated" => life.rotate().await,
-        "adopted after restart" => life.replace_engine().await,
+        "credentials rotated" => {
+            life.rotate().await;
+            // With the new ones something is to be done.
+            declared.tag = Some("rotated");
+        }
+        "adopted after restart" => {
+            life.end_engine().await;
+            declared.tag = Some("adopted");
+        }
         _ => life.delete().await,
     }
-    if ["resize", "power", "attach"].contains(&scenario) {
+    if !at_birth && scenario != "delete" {
         life.change(&declared).await;
+    }
+    if scenario == "adopted after restart" {
+        life.replace_engine().await;
     }
     if let Some((call, Kind::Crash)) = struck {
         crash(&mut life, begin + call).await;
@@ -115,11 +125,15 @@ async fn cell(moto: Arc<Moto>, scenario: &str, struck: Option<(u64, Kind)>) -> R
             life.until_as_declared(&declared).await?;
         }
     }
-    let calls = life.platform.proxy.calls().len() as u64 - begin;
+    let made = |life: &Life| life.platform.proxy.calls().len() as u64 - begin;
+    let mut calls = made(&life);
     if scenario != "delete" {
         life.delete().await;
     }
     life.until_gone().await?;
+    if scenario == "delete" {
+        calls = made(&life);
+    }
     let made = life.platform.proxy.done("RunInstances");
     // A lookup behind the times may have it asked for once more, to learn which one is to go.
     let most = if matches!(struck, Some((_, Kind::Stale))) {
@@ -186,6 +200,10 @@ async fn every_fault_at_every_call_to_ec2() {
             };
             let calls = cell(moto.clone(), scenario, None).await;
             let calls = calls.unwrap_or_else(|why| panic!("{scenario} without a fault: {why}"));
+            assert!(
+                calls > 1,
+                "{scenario} makes {calls} calls, which shows nothing"
+            );
             let cells = (0..calls).flat_map(|call| KINDS.map(|kind| (scenario, call, kind)));
             let of_scenario = lead(&moto, cells.collect()).await;
             print_row(scenario, Some(calls), &of_scenario);

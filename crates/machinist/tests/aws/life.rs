@@ -201,10 +201,16 @@ impl Life {
             .expect("asked");
     }
 
-    /// The engine dies in the midst of whatever it does, and another takes over.
+    /// The engine dies in the midst of whatever it does.
+    pub(crate) async fn end_engine(&mut self) {
+        let engine = std::mem::replace(&mut self.engine, tokio::spawn(async {}));
+        engine.abort();
+        let _ = engine.await;
+    }
+
+    /// It dies, and another takes over.
     pub(crate) async fn replace_engine(&mut self) {
-        self.engine.abort();
-        let _ = (&mut self.engine).await;
+        self.end_engine().await;
         self.engine = start(&self.client);
     }
 

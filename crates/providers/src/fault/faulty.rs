@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use machinist_core::{
     machine::{Facts, MachineId, MachineKey, Want},
-    provider::{Capabilities, Change, Console, Health, Inventory, Provider, ProviderResult},
+    provider::{
+        Capabilities, Change, Console, Health, Inventory, Lookup, Provider, ProviderResult,
+    },
 };
 
 use super::{Admitted, Script, Verb};
@@ -15,13 +17,28 @@ use super::{Admitted, Script, Verb};
 pub struct Faulty {
     inner: Arc<dyn Provider>,
     script: Script,
+    lookup: Option<Lookup>,
 }
 
 impl Faulty {
     /// Puts the script around a driver. Several drivers may share one script, as the processes
     /// that come after each other do.
     pub fn new(inner: Arc<dyn Provider>, script: Script) -> Faulty {
-        Faulty { inner, script }
+        Faulty {
+            inner,
+            script,
+            lookup: None,
+        }
+    }
+
+    /// The same, and it says of its lookups that they may be behind the times: a script that makes
+    /// them so ([`Fault::Stale`](super::Fault::Stale)) would make a liar of a platform that is
+    /// trusted when it finds nothing.
+    pub fn eventual(self) -> Faulty {
+        Faulty {
+            lookup: Some(Lookup::Eventual),
+            ..self
+        }
     }
 
     async fn begin(&self, verb: Verb, key: Option<&MachineKey>) -> ProviderResult<Admitted> {
@@ -33,7 +50,11 @@ impl Faulty {
 #[async_trait]
 impl Provider for Faulty {
     fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+        let inner = self.inner.capabilities();
+        Capabilities {
+            lookup: self.lookup.unwrap_or(inner.lookup),
+            ..inner
+        }
     }
 
     async fn probe(&self) -> ProviderResult<Health> {
@@ -63,12 +84,21 @@ impl Provider for Faulty {
 
     async fn find_all(&self, keys: &[MachineKey]) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::FindAll, None).await?;
-        call.end(self.inner.find_all(keys).await?).await
+        let mut found = self.inner.find_all(keys).await?;
+        if call.is_stale() {
+            self.script.turn_back(&mut found, |key| keys.contains(key));
+        }
+        call.end(found).await
     }
 
     async fn list(&self, cluster: &str) -> ProviderResult<Vec<Facts>> {
         let call = self.begin(Verb::List, None).await?;
-        call.end(self.inner.list(cluster).await?).await
+        let mut found = self.inner.list(cluster).await?;
+        if call.is_stale() {
+            let among = |key: &MachineKey| key.cluster() == cluster;
+            self.script.turn_back(&mut found, among);
+        }
+        call.end(found).await
     }
 
     async fn create(&self, key: &MachineKey, want: &Want) -> ProviderResult<Facts> {

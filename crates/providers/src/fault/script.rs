@@ -175,6 +175,14 @@ impl Script {
         self.state().before.get(key).cloned().unwrap_or_default()
     }
 
+    /// Shows of each of these machines what was there before its last change.
+    pub(super) fn turn_back(&self, found: &mut Vec<Facts>, among: impl Fn(&MachineKey) -> bool) {
+        let state = self.state();
+        found.retain(|facts| !state.before.contains_key(&facts.key));
+        let before = state.before.iter().filter(|(key, _)| among(key));
+        found.extend(before.flat_map(|(_, facts)| facts.iter().cloned()));
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -52,7 +52,10 @@ async fn row<P: Platform>(
     let mut failures = Vec::new();
     let name = scenario.name();
     let calls = match cell(lab, platform(None), scenario, None).await {
-        Ok(calls) => calls,
+        Ok(calls) => {
+            assert!(calls > 1, "{name} makes {calls} calls, which shows nothing");
+            calls
+        }
         Err(why) => {
             failures.push(format!("{name} without a fault: {why}"));
             0
@@ -66,7 +69,11 @@ async fn row<P: Platform>(
             let struck = Some((At::Call(call), kind));
             match cell(lab, platform(struck), scenario, struck).await {
                 Ok(_) => good += 1,
-                Err(why) => failures.push(format!("{name}, {kind:?} at call {call}: {why}")),
+                Err(why) => {
+                    let failure = format!("{name}, {kind:?} at call {call}: {why}");
+                    println!("{failure}");
+                    failures.push(failure);
+                }
             }
         }
         let verdict = if good == tried { "ok" } else { "BAD" };

@@ -102,13 +102,16 @@ pub(super) async fn lead<P: Platform>(
     struck: Struck,
 ) -> Result<u64, String> {
     let (begin, declared) = play(life, scenario, struck).await?;
-    let calls = life.platform.script().count() - begin;
+    let made = |life: &Life<'_, P>| life.platform.script().count() - begin;
+    let mut calls = None;
     if let Some(declared) = &declared {
         life.until_as_declared(declared).await?;
+        calls = Some(made(life));
         keeps_secrets(life).await?;
         life.delete().await;
     }
     life.until_gone().await?;
+    let calls = calls.unwrap_or_else(|| made(life));
     keeps_secrets(life).await?;
     // A lookup behind the times may have it asked for once more, to learn which one is to go.
     let most = match struck {
