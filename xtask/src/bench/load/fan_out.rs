@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::{
     creates::name,
-    machine,
+    floor, machine,
     server::{Pair, Server},
     wire::{Door, Events, PIECE},
 };
@@ -24,15 +24,27 @@ struct Round {
     time: f64,
     /// Microseconds of a processor that the server spent on one delivery.
     effort: f64,
+    /// Bytes of one event on the wire.
+    size: usize,
 }
 
 pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Vec<Figure>> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=rounds {
         eprintln!("bench: fan-out, round {round} of {rounds}");
         ours.push(fan_out(&mut pair.ours, round).await?);
         theirs.push(fan_out(&mut pair.theirs, round).await?);
+        let size = ours.last().map_or(0, |round: &Round| round.size);
+        let floor = move || floor::fan_out(WATCHERS, size);
+        bare.push(tokio::task::spawn_blocking(floor).await??);
     }
+    let of_kernel = Figure {
+        name: "the kernel's part of it",
+        unit: Unit::Milliseconds,
+        machinist: bare,
+        peer: Vec::new(),
+        target: Target::Told,
+    };
     let figure = |name, unit, of: fn(&Round) -> f64, target| Figure {
         name,
         unit,
@@ -47,6 +59,7 @@ pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Vec<Figure>>
             |round| round.time,
             Target::Fraction(3.0),
         ),
+        of_kernel,
         figure(
             "processor time of one delivery",
             Unit::Microseconds,
@@ -116,5 +129,6 @@ async fn fan_out(server: &mut Server, round: u32) -> Result<Round> {
     Ok(Round {
         time: median(&times),
         effort: effort * 1e6 / (WRITES * WATCHERS) as f64,
+        size: watchers.first().map_or(0, Events::size),
     })
 }

@@ -7,6 +7,7 @@ mod admission;
 mod creates;
 mod fan_out;
 mod fleet;
+mod floor;
 mod gate;
 mod lists;
 mod machine;

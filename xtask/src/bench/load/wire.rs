@@ -254,6 +254,11 @@ pub(super) struct Events {
 const DIGITS: usize = 16;
 
 impl Events {
+    /// How many bytes the last event took on the wire.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
     /// Waits until the bytes of one event are here, as far as the size of the last one tells.
     pub(super) fn arrive(&mut self, buffer: &mut [u8]) -> Result<()> {
         while self.sealed.len() + DIGITS < self.size.max(DIGITS + 1) {

@@ -1,0 +1,76 @@
+//! What the kernel alone takes for a fan-out: as many bytes to as many connections, by threads that
+//! do nothing else, read as the watchers read. No server that gives each watcher a connection can be
+//! faster than this, whatever it does itself.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    sync::Barrier,
+    thread,
+    time::Instant,
+};
+
+use anyhow::{Context, Result};
+
+use crate::bench::figure::median;
+
+/// Messages to each connection; the first wakes what the others find awake.
+const MESSAGES: usize = 6;
+
+/// Milliseconds from the first send to the last arrival, with a sender for each processor.
+pub(super) fn fan_out(connections: usize, size: usize) -> Result<f64> {
+    let (near, far) = connect(connections).context("cannot make connections on loopback")?;
+    let senders = thread::available_parallelism().map_or(1, usize::from);
+    let share = connections.div_ceil(senders);
+    let begins = Barrier::new(near.chunks(share).len() + 1);
+    let message = vec![0_u8; size];
+    let times = thread::scope(|scope| {
+        for of_one in near.chunks(share) {
+            let (begins, message) = (&begins, &message);
+            scope.spawn(move || {
+                for _ in 0..MESSAGES {
+                    begins.wait();
+                    for mut connection in of_one {
+                        // The reader sees that it is not there.
+                        let _ = connection.write_all(message);
+                    }
+                }
+            });
+        }
+        let mut buffer = vec![0; size];
+        let times = (0..MESSAGES).map(|_| {
+            begins.wait();
+            let began = Instant::now();
+            for mut connection in &far {
+                connection.read_exact(&mut buffer)?;
+            }
+            Ok(began.elapsed().as_secs_f64() * 1e3)
+        });
+        times.collect::<std::io::Result<Vec<f64>>>()
+    });
+    let times = times.context("a message on loopback was lost")?;
+    Ok(median(&times[1..]))
+}
+
+/// The two ends of so many connections.
+fn connect(count: usize) -> std::io::Result<(Vec<TcpStream>, Vec<TcpStream>)> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let address = listener.local_addr()?;
+    let mut ends = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for _ in 0..count {
+        ends.1.push(TcpStream::connect(address)?);
+        let near = listener.accept()?.0;
+        near.set_nodelay(true)?;
+        ends.0.push(near);
+    }
+    Ok(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_connection_gets_every_message() {
+        let took = super::fan_out(7, 3000).expect("a fan-out");
+        assert!(took > 0.0);
+    }
+}
