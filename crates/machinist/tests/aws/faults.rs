@@ -245,8 +245,12 @@ fn print_row(scenario: &str, calls: Option<u64>, verdicts: &[Verdict]) {
         let of = verdicts.iter().filter(|v| v.0 == scenario && v.1 == kind);
         let of: Vec<_> = of.collect();
         let good = of.iter().filter(|verdict| verdict.3.is_ok()).count();
-        let verdict = if good == of.len() { "ok" } else { "BAD" };
-        format!("{:<13}", format!("{verdict} {good}/{}", of.len()))
+        let verdict = match of.len() {
+            0 => "-".to_owned(),
+            tried if tried == good => format!("ok {good}/{tried}"),
+            tried => format!("BAD {good}/{tried}"),
+        };
+        format!("{verdict:<13}")
     });
     println!("{:<30}{}", format!("{scenario}{calls}"), cells.concat());
 }

@@ -76,8 +76,12 @@ async fn row<P: Platform>(
                 }
             }
         }
-        let verdict = if good == tried { "ok" } else { "BAD" };
-        line.push_str(&format!("{:<14}", format!("{verdict} {good}/{tried}")));
+        let verdict = match tried {
+            0 => "-".to_owned(),
+            _ if tried == good => format!("ok {good}/{tried}"),
+            _ => format!("BAD {good}/{tried}"),
+        };
+        line.push_str(&format!("{verdict:<14}"));
     }
     (line, failures)
 }
