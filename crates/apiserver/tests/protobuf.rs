@@ -47,6 +47,12 @@ async fn bodies_in_protobuf() {
     let server = server().await;
     ok(&server, &format!("POST {WIDGETS}"), Some(&widget("one"))).await;
     let namespaces = "/api/v1/namespaces";
+    // Where the recorded Scales belong.
+    let space = json!({"metadata": {"name": "space"}});
+    ok(&server, &format!("POST {namespaces}"), Some(&space)).await;
+    let elsewhere = WIDGETS.replace("default", "space");
+    let line = format!("POST {elsewhere}");
+    ok(&server, &line, Some(&widget("one"))).await;
     let secrets = format!("{namespaces}/default/secrets");
     let reviews = "/apis/authorization.k8s.io/v1";
     let rows = [
@@ -112,11 +118,17 @@ async fn bodies_in_protobuf() {
         (
             format!("PUT {WIDGETS}/one/scale"),
             vector("scale"),
+            400,
+            json!({"message": "~the namespace of the provided object does not match"}),
+        ),
+        (
+            format!("PUT {elsewhere}/one/scale"),
+            vector("scale"),
             200,
             json!({"spec": {"replicas": 3}}),
         ),
         (
-            format!("PUT {WIDGETS}/one/scale"),
+            format!("PUT {elsewhere}/one/scale"),
             vector("scale to nothing"),
             200,
             // A zero is left out of a Scale, as Kubernetes has it.
