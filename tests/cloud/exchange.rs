@@ -81,6 +81,13 @@ impl Request {
             .collect()
     }
 
+    /// The id of the key that it was signed with; nothing for one that is not signed.
+    pub fn key(&self) -> &str {
+        let signed = self.head.split_once("Credential=");
+        let scope = signed.map_or("", |(_, scope)| scope);
+        scope.split('/').next().unwrap_or_default()
+    }
+
     /// Sends it on as it is, and reads the answer.
     pub async fn forward(&self, port: u16) -> io::Result<Answer> {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;

@@ -41,6 +41,8 @@ pub struct Call {
     pub index: u64,
     /// What was called.
     pub action: String,
+    /// The key that it was signed with.
+    pub key: String,
     /// What was made to go wrong.
     pub fault: Option<Fault>,
     /// What became of it.

@@ -26,7 +26,7 @@ const AMIS: &str = r#"[{"ami_id": "ami-0123456789abcdef0", "name": "debian-12", 
  "root_device_name": "/dev/xvda", "root_device_type": "ebs", "sriov": "simple"}]"#;
 /// Calls that are made before signatures are checked: the user, its rights and keys, and the
 /// profile that the documented example names.
-const PREPARATION: &str = "4";
+const PREPARATION: &str = "5";
 const POLICY: &str = r#"{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["ec2:*", "iam:PassRole"], "Resource": "*"}]}"#;
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -34,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Moto {
     child: Child,
     pub port: u16,
-    access: String,
-    secret: String,
+    /// The key of now and the one that comes after it, each with its secret.
+    pairs: [(String, String); 2],
     directory: TempDir,
 }
 
@@ -59,15 +59,17 @@ impl Moto {
 
     /// What a Secret holds: the keys under their documented names.
     pub fn keys(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([
-            ("access-key-id".to_owned(), self.access.clone()),
-            ("secret-access-key".to_owned(), self.secret.clone()),
-        ])
+        under_names(&self.pairs[0])
+    }
+
+    /// The same, once they were rotated; both are good.
+    pub fn next_keys(&self) -> BTreeMap<String, String> {
+        under_names(&self.pairs[1])
     }
 
     /// The value that must not show anywhere.
     pub fn secret(&self) -> &str {
-        &self.secret
+        &self.pairs[0].1
     }
 
     fn start(program: &Path) -> Moto {
@@ -93,8 +95,7 @@ impl Moto {
         let mut moto = Moto {
             child: tied::spawn(command).unwrap(),
             port,
-            access: String::new(),
-            secret: String::new(),
+            pairs: Default::default(),
             directory,
         };
         moto.prepare();
@@ -117,9 +118,11 @@ impl Moto {
             ("PolicyDocument", POLICY),
         ]);
         iam(&[("Action", "CreateInstanceProfile"), profile]);
-        let keys = iam(&[("Action", "CreateAccessKey"), user]);
-        let part = |tag: &str| keys.between(tag).expect("keys").to_owned();
-        (self.access, self.secret) = (part("AccessKeyId"), part("SecretAccessKey"));
+        self.pairs = [(); 2].map(|()| {
+            let keys = iam(&[("Action", "CreateAccessKey"), user]);
+            let part = |tag: &str| keys.between(tag).expect("keys").to_owned();
+            (part("AccessKeyId"), part("SecretAccessKey"))
+        });
     }
 
     fn call(&self, service: &str, form: &[(&str, &str)]) -> Answer {
@@ -153,6 +156,13 @@ impl Moto {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+fn under_names((access, secret): &(String, String)) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        ("access-key-id".to_owned(), access.clone()),
+        ("secret-access-key".to_owned(), secret.clone()),
+    ])
 }
 
 impl Drop for Moto {

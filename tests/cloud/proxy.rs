@@ -109,7 +109,7 @@ impl Inner {
         };
         let parameters = request.parameters();
         let action = parameters.get("Action").cloned().unwrap_or_default();
-        let (index, fault) = self.begin(&action);
+        let (index, fault) = self.begin(&action, request.key());
         let answer = match fault {
             Some(Fault::Before) => return self.end(index, Outcome::Refused),
             Some(Fault::Throttle) => {
@@ -147,7 +147,7 @@ impl Inner {
         answer.write(&mut stream).await
     }
 
-    fn begin(&self, action: &str) -> (u64, Option<Fault>) {
+    fn begin(&self, action: &str, key: &str) -> (u64, Option<Fault>) {
         let mut state = self.state();
         let index = state.calls.len() as u64;
         let next = state.next.iter().position(|(of, _)| of == action);
@@ -156,6 +156,7 @@ impl Inner {
         state.calls.push(Call {
             index,
             action: action.to_owned(),
+            key: key.to_owned(),
             fault,
             outcome: Outcome::Pending,
         });

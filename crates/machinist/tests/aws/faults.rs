@@ -114,6 +114,9 @@ async fn cell(moto: Arc<Moto>, scenario: &str, struck: Option<(u64, Kind)>) -> R
     }
     if scenario != "delete" {
         life.until_as_declared(&declared).await?;
+        if scenario == "credentials rotated" {
+            life.until_rotated().await?;
+        }
         if scenario == "power" {
             declared.runs = true;
             life.change(&declared).await;

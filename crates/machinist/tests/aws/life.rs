@@ -178,20 +178,27 @@ impl Life {
             .expect("patched");
     }
 
-    /// Writes the Secret anew, which makes a new connection.
+    /// Writes the next keys into the Secret, which makes a new connection.
     pub(crate) async fn rotate(&self) {
-        let patch = Patch::Merge(json!({"metadata": {"labels": {"rotated": "yes"}}}));
+        let patch = Patch::Merge(json!({"stringData": self.platform.moto.next_keys()}));
         let secrets: Api<Secret> = Api::default_namespaced(self.client.clone());
         secrets
             .patch("keys", &PatchParams::default(), &patch)
             .await
             .expect("patched");
-        let patch = Patch::Merge(json!({"spec": {"config": {"timeout": "4s"}}}));
-        let providers: Api<MachineProvider> = Api::default_namespaced(self.client.clone());
-        providers
-            .patch("cloud", &PatchParams::default(), &patch)
-            .await
-            .expect("patched");
+    }
+
+    /// Waits until a call is signed with the next keys.
+    pub(crate) async fn until_rotated(&self) -> Result<(), String> {
+        let next = &self.platform.moto.next_keys()["access-key-id"];
+        let deadline = Instant::now() + PATIENCE;
+        while !self.platform.proxy.calls().iter().any(|c| c.key == *next) {
+            if Instant::now() > deadline {
+                return Err("the next keys are not used".to_owned());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(())
     }
 
     pub(crate) async fn delete(&self) {
@@ -296,7 +303,10 @@ impl Life {
             .await
             .expect("machines");
         let all = json!([events, providers, machines]).to_string();
-        all.contains(self.platform.moto.secret())
+        let next = self.platform.moto.next_keys();
+        let mut secrets = vec![self.platform.moto.secret()];
+        secrets.extend(next.get("secret-access-key").map(String::as_str));
+        secrets.into_iter().any(|secret| all.contains(secret))
     }
 }
 
