@@ -12,7 +12,7 @@ use crate::auth::rbac::Rbac;
 use crate::guard::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
-use crate::watch::Lines;
+use crate::watch::{Lines, Rooms};
 
 /// Text for `/metrics` from the program around the server.
 pub type ExtraMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -42,6 +42,8 @@ pub(crate) struct Core {
     pub(crate) admission: Admission,
     /// What watches have told lately.
     pub(crate) lines: Lines,
+    /// Watches that are told the same.
+    pub(crate) rooms: Rooms,
     pub(crate) gate: Gate,
     /// The version of the program, such as `0.1.0`.
     pub(crate) version: String,
@@ -75,6 +77,7 @@ impl Core {
             metrics,
             admission: Admission::default(),
             lines: Lines::default(),
+            rooms: Rooms::default(),
             gate: Gate::new(limits),
             version,
             extra_metrics,

@@ -57,6 +57,8 @@ struct Inner {
 pub(crate) struct Metrics {
     inner: Mutex<Inner>,
     watches: AtomicI64,
+    together: AtomicU64,
+    alone: AtomicU64,
     /// How many objects of custom kinds were judged, and the nanoseconds that it took.
     judged: AtomicU64,
     judging: AtomicU64,
@@ -98,6 +100,16 @@ impl Metrics {
     /// Counts a watch for as long as the guard lives.
     pub(crate) fn watch_opened(&self) {
         self.watches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts pieces of events that were sent to watches which are told the same.
+    pub(crate) fn told_together(&self, watches: usize) {
+        self.together.fetch_add(watches as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a piece of events that a watch told by itself.
+    pub(crate) fn told_alone(&self) {
+        self.alone.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The counterpart of [`Metrics::watch_opened`].
@@ -142,6 +154,15 @@ impl Metrics {
             out,
             "apiserver_longrunning_requests{{verb=\"WATCH\"}} {}",
             self.watches.load(Ordering::Relaxed)
+        );
+        let name = "machinist_apiserver_watch_deliveries_total";
+        let _ = writeln!(
+            out,
+            "# HELP {name} Pieces of events that were sent to watches: together with others that \
+             are told the same, or alone.\n\
+             # TYPE {name} counter\n{name}{{way=\"together\"}} {}\n{name}{{way=\"alone\"}} {}",
+            self.together.load(Ordering::Relaxed),
+            self.alone.load(Ordering::Relaxed)
         );
         out
     }

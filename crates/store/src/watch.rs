@@ -55,10 +55,33 @@ impl Watch {
             if let Some(event) = self.try_next()? {
                 return Ok(event);
             }
-            if self.newest.changed().await.is_err() {
-                return Err(WatchError::Closed);
-            }
+            self.stirred().await?;
         }
+    }
+
+    /// Waits until something was written since the last look, of interest to this watch or not.
+    ///
+    /// # Errors
+    /// [`WatchError::Closed`] when the store was closed.
+    pub async fn stirred(&mut self) -> Result<(), WatchError> {
+        let changed = self.newest.changed().await;
+        changed.map_err(|_| WatchError::Closed)
+    }
+
+    /// Whether everything that was written has been looked at and given out.
+    pub fn is_current(&self) -> bool {
+        self.batch.is_empty() && self.scanned >= self.shared.newest()
+    }
+
+    /// Goes on after a revision up to which somebody else gave out the events of this watch.
+    pub fn resume_after(&mut self, revision: Revision) {
+        self.batch.retain(|event| event.revision > revision);
+        self.scanned = self.scanned.max(revision);
+    }
+
+    /// Where the keys begin that are watched.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// The next event if there is one now.

@@ -109,7 +109,7 @@ fn after_panic() -> Response<Body> {
 }
 
 /// Whether a request stays open: a watch is not counted among those that are answered soon.
-fn is_watch(request: &Request<Body>) -> bool {
+pub(crate) fn is_watch<B>(request: &Request<B>) -> bool {
     *request.method() == Method::GET
         && request
             .uri()

@@ -3,7 +3,7 @@
 use crate::status::ApiError;
 
 /// The way objects are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     /// As they are.
     Object,

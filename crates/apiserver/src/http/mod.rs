@@ -43,6 +43,7 @@ use crate::admission::Notes;
 use crate::auth::Identity;
 use crate::core::{Closing, Core};
 use crate::status::ApiError;
+use crate::tls::TlsLane;
 
 /// What of a request the handlers use, beside its body.
 pub(crate) struct Call {
@@ -55,6 +56,8 @@ pub(crate) struct Call {
     pub(crate) notes: Notes,
     /// Absent for callers within the process.
     pub(crate) closing: Option<Closing>,
+    /// The connection of a watch, if events may be sent on it past its body.
+    pub(crate) lane: Option<Arc<TlsLane>>,
 }
 
 impl Call {
@@ -106,6 +109,7 @@ pub(crate) async fn handle(core: Arc<Core>, request: Request<Body>) -> Response<
         core: core.clone(),
         identity: Identity::default(),
         closing: parts.extensions.get::<Closing>().cloned(),
+        lane: parts.extensions.get::<Arc<TlsLane>>().cloned(),
         notes: Notes::of(&parts.headers),
         headers: parts.headers,
         query: Query::of(&parts.method, parts.uri.query().unwrap_or_default()),

@@ -11,17 +11,20 @@ use axum::body::Body;
 use futures::StreamExt as _;
 use futures::future::select;
 use futures::stream::FuturesUnordered;
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio_rustls::server::TlsStream;
 use tower::Service;
 
+use super::lane::{OnLane, TlsLane};
+use super::socket::Socket;
 use crate::ApiService;
 use crate::core::Closing;
-use crate::guard::{Held, Limits};
+use crate::guard::{Held, Limits, is_watch};
 
 /// Why a connection ended early.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -36,9 +39,25 @@ const STREAMS: u32 = 1000;
 const RESETS: usize = 50;
 
 /// Serves a connection until it ends, is idle for too long, or the listener closes.
-pub(super) async fn serve<S>(
+pub(super) async fn serve(
+    stream: TlsStream<Socket>,
+    service: ApiService,
+    limits: &Limits,
+    closing: Closing,
+) -> Result<(), Failure> {
+    // The handshake agreed on the protocol, so that nobody needs to wait for its first bytes.
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        return serve_on(stream, None, service, limits, closing).await;
+    }
+    let lane = Arc::new(TlsLane::over(stream));
+    let end = OnLane(lane.clone());
+    serve_on(end, Some(lane), service, limits, closing).await
+}
+
+/// The same on any stream; one that is a lane speaks HTTP/1.1.
+async fn serve_on<S>(
     stream: S,
-    http2: bool,
+    lane: Option<Arc<TlsLane>>,
     service: ApiService,
     limits: &Limits,
     closing: Closing,
@@ -47,11 +66,12 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let busy = Arc::new(watch::Sender::new(0));
+    let builder = builder(lane.is_none(), limits);
     let counted = Counted {
         inner: service,
         busy: busy.clone(),
+        lane,
     };
-    let builder = builder(http2, limits);
     let connection = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(counted));
     let mut connection = std::pin::pin!(connection);
@@ -78,7 +98,6 @@ where
 }
 
 fn builder(http2: bool, limits: &Limits) -> auto::Builder<TokioExecutor> {
-    // The handshake agreed on the protocol, so that nobody needs to wait for its first bytes.
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder = if http2 {
         builder.http2_only()
@@ -102,6 +121,11 @@ fn builder(http2: bool, limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
+/// Whether the answer is a watch whose body comes in chunks: older clients get theirs in one stretch.
+fn comes_in_chunks<B>(request: &Request<B>) -> bool {
+    request.version() == Version::HTTP_11 && is_watch(request)
+}
+
 /// Resolves when no request was open for this long.
 async fn idle(mut busy: watch::Receiver<usize>, time: Duration) {
     loop {
@@ -121,6 +145,7 @@ async fn idle(mut busy: watch::Receiver<usize>, time: Duration) {
 struct Counted {
     inner: ApiService,
     busy: Arc<watch::Sender<usize>>,
+    lane: Option<Arc<TlsLane>>,
 }
 
 /// One open request.
@@ -141,7 +166,12 @@ impl Service<Request<hyper::body::Incoming>> for Counted {
         Service::<Request<Body>>::poll_ready(&mut self.inner, cx)
     }
 
-    fn call(&mut self, request: Request<hyper::body::Incoming>) -> Self::Future {
+    fn call(&mut self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
+        // Nobody else gets a hold on the connection, which closes when the last one lets go.
+        let lane = self.lane.as_ref().filter(|_| comes_in_chunks(&request));
+        if let Some(lane) = lane {
+            request.extensions_mut().insert(lane.clone());
+        }
         self.busy.send_modify(|open| *open += 1);
         let open = Open(self.busy.clone());
         let answered = self.inner.call(request);

@@ -159,7 +159,6 @@ async fn accept(
         address,
         ..acceptor.trust.peer(session.peer_certificates())
     };
-    let http2 = session.alpn_protocol() == Some(b"h2");
     let service = server.service_for(peer, closing.clone());
-    connection::serve(stream, http2, service, limits, closing).await
+    connection::serve(stream, service, limits, closing).await
 }

@@ -2,6 +2,7 @@
 
 mod connection;
 mod files;
+mod lane;
 mod listen;
 mod pki;
 mod serving;
@@ -9,6 +10,7 @@ mod socket;
 mod trust;
 
 pub use files::FileError;
+pub(crate) use lane::{Tls, TlsLane};
 pub(crate) use listen::serve;
 pub use listen::{BindError, ServeError, bind};
 pub use pki::{Pki, PkiError};

@@ -39,6 +39,18 @@ impl Writer {
         &self.kind
     }
 
+    /// The form in which they are told of.
+    pub(super) fn shape(&self) -> Shape {
+        self.view.format.shape
+    }
+
+    /// Writes the same for everybody who wants the same; none if what is written depends on what was
+    /// written before, or is selected.
+    pub(super) fn twin(&self) -> Option<Writer> {
+        let shared = self.shape() != Shape::Table && self.selector.is_everything();
+        shared.then(|| Writer::new(self.kind.clone(), Selector::default(), self.view))
+    }
+
     /// Whether the kind is still served.
     pub(super) fn is_served(&self, core: &Core) -> bool {
         let kind = &self.kind;
@@ -67,17 +79,17 @@ impl Writer {
     /// What happened.
     pub(super) fn events(&mut self, lines: &Lines, events: &[Event]) -> Bytes {
         if let [event] = events {
-            return self.line_of(lines, event);
+            return self.line(lines, event);
         }
         let mut out = Vec::new();
         for event in events {
-            out.extend_from_slice(&self.line_of(lines, event));
+            out.extend_from_slice(&self.line(lines, event));
         }
         out.into()
     }
 
     /// The line of one event; what no selector can change is written once for all who want it.
-    fn line_of(&mut self, lines: &Lines, event: &Event) -> Bytes {
+    pub(super) fn line(&mut self, lines: &Lines, event: &Event) -> Bytes {
         if !self.selector.is_everything() {
             return self.own_line(event);
         }

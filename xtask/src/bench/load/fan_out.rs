@@ -1,14 +1,16 @@
 //! Fan-out: from one write to its arrival at the last of many watchers.
 
-use std::time::Instant;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
 use super::{
+    arrival,
     creates::name,
+    events::Events,
     floor, machine,
     server::{Pair, Server},
-    wire::{Door, Events, PIECE},
+    wire::{Door, PIECE},
 };
 use crate::bench::figure::{Figure, Target, Unit, median};
 
@@ -17,6 +19,13 @@ const WATCHERS: usize = 1000;
 pub(super) const FEW: usize = 100;
 /// Writes of a round.
 const WRITES: usize = 5;
+
+/// The protocol of the watchers.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    Http1,
+    Http2,
+}
 
 /// What one round shows.
 struct Round {
@@ -29,12 +38,13 @@ struct Round {
 }
 
 pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Vec<Figure>> {
-    let (mut ours, mut theirs, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut first, mut second) = (Sides::default(), Sides::default());
+    let mut bare = Vec::new();
     for round in 1..=rounds {
         eprintln!("bench: fan-out, round {round} of {rounds}");
-        ours.push(fan_out(&mut pair.ours, round).await?);
-        theirs.push(fan_out(&mut pair.theirs, round).await?);
-        let size = ours.last().map_or(0, |round: &Round| round.size);
+        first.measure(pair, Way::Http1, round).await?;
+        second.measure(pair, Way::Http2, round).await?;
+        let size = first.ours.last().map_or(0, |round| round.size);
         let floor = move || floor::fan_out(WATCHERS, size);
         bare.push(tokio::task::spawn_blocking(floor).await??);
     }
@@ -45,23 +55,28 @@ pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Vec<Figure>>
         peer: Vec::new(),
         target: Target::Told,
     };
-    let figure = |name, unit, of: fn(&Round) -> f64, target| Figure {
-        name,
-        unit,
-        machinist: ours.iter().map(of).collect(),
-        peer: theirs.iter().map(of).collect(),
-        target,
-    };
     Ok(vec![
-        figure(
+        first.figure(
             "one write to 1,000 watchers",
             Unit::Milliseconds,
             |round| round.time,
             Target::Fraction(3.0),
         ),
         of_kernel,
-        figure(
+        first.figure(
             "processor time of one delivery",
+            Unit::Microseconds,
+            |round| round.effort,
+            Target::Told,
+        ),
+        second.figure(
+            "one write to 1,000 watchers, HTTP/2",
+            Unit::Milliseconds,
+            |round| round.time,
+            Target::Told,
+        ),
+        second.figure(
+            "processor time of one delivery, HTTP/2",
             Unit::Microseconds,
             |round| round.effort,
             Target::Told,
@@ -69,8 +84,40 @@ pub(super) async fn measure(pair: &mut Pair, rounds: u32) -> Result<Vec<Figure>>
     ])
 }
 
+/// The rounds of both servers.
+#[derive(Default)]
+struct Sides {
+    ours: Vec<Round>,
+    theirs: Vec<Round>,
+}
+
+impl Sides {
+    async fn measure(&mut self, pair: &mut Pair, way: Way, round: u32) -> Result<()> {
+        self.ours.push(fan_out(&mut pair.ours, way, round).await?);
+        self.theirs
+            .push(fan_out(&mut pair.theirs, way, round).await?);
+        Ok(())
+    }
+
+    fn figure(
+        &self,
+        name: &'static str,
+        unit: Unit,
+        of: fn(&Round) -> f64,
+        target: Target,
+    ) -> Figure {
+        Figure {
+            name,
+            unit,
+            machinist: self.ours.iter().map(of).collect(),
+            peer: self.theirs.iter().map(of).collect(),
+            target,
+        }
+    }
+}
+
 /// Connects watchers that wait for what comes next.
-pub(super) async fn open(door: &Door, count: usize) -> Result<Vec<Events>> {
+pub(super) async fn open(door: &Door, way: Way, count: usize) -> Result<Vec<Events>> {
     let mut connection = door.connect().await?;
     let page = format!("{}?limit=1", machine::MACHINES);
     let list: serde_json::Value = serde_json::from_slice(&connection.ask("GET", &page, &[]).await?)
@@ -80,29 +127,26 @@ pub(super) async fn open(door: &Door, count: usize) -> Result<Vec<Events>> {
     let path = format!("{}?watch=true&resourceVersion={version}", machine::MACHINES);
     let mut watchers = Vec::with_capacity(count);
     for _ in 0..count {
-        watchers.push(door.connect().await?.watch(&path).await?);
+        watchers.push(match way {
+            Way::Http1 => door.connect().await?.watch(&path).await?,
+            Way::Http2 => door.watch2(&path).await?,
+        });
     }
     Ok(watchers)
 }
 
-/// When the last of the watchers has its event.
-fn all_arrive(watchers: &mut [Events]) -> Result<Instant> {
+/// When the last of the watchers had its event.
+fn last_arrival(watchers: &mut [Events]) -> Result<SystemTime> {
     let mut buffer = vec![0; PIECE];
-    // In any order: the last one to arrive is waited for in the end.
-    for watcher in &mut *watchers {
-        watcher.arrive(&mut buffer)?;
-    }
-    let mut last = Instant::now();
+    let mut last = SystemTime::UNIX_EPOCH;
     for watcher in watchers {
-        if !watcher.finish(&mut buffer)? {
-            last = Instant::now();
-        }
+        last = last.max(watcher.event(&mut buffer)?);
     }
     Ok(last)
 }
 
-async fn fan_out(server: &mut Server, round: u32) -> Result<Round> {
-    let mut watchers = open(&server.door, WATCHERS).await?;
+async fn fan_out(server: &mut Server, way: Way, round: u32) -> Result<Round> {
+    let mut watchers = open(&server.door, way, WATCHERS).await?;
     let mut writer = server.door.connect().await?;
     let mut times = Vec::with_capacity(WRITES);
     let mut before = 0.0;
@@ -111,18 +155,19 @@ async fn fan_out(server: &mut Server, round: u32) -> Result<Round> {
             before = server.processor_time()?;
         }
         let path = machine::path(&name(write));
-        let body = format!(r#"{{"metadata":{{"annotations":{{"round":"{round}"}}}}}}"#);
-        let began = Instant::now();
-        let arriving = tokio::task::spawn_blocking(move || {
-            let last = all_arrive(&mut watchers)?;
+        let body = format!(r#"{{"metadata":{{"annotations":{{"round":"{way:?} {round}"}}}}}}"#);
+        let began = SystemTime::now();
+        writer.count("PATCH", &path, body.as_bytes()).await?;
+        tokio::time::sleep(arrival::SLEEP).await;
+        let reading = tokio::task::spawn_blocking(move || {
+            let last = last_arrival(&mut watchers)?;
             anyhow::Ok((watchers, last))
         });
-        writer.count("PATCH", &path, body.as_bytes()).await?;
-        let (back, last) = arriving.await.context("the watchers were lost")??;
+        let (back, last) = reading.await.context("the watchers were lost")??;
         watchers = back;
         // The first write wakes what the others find awake.
         if write > 0 {
-            times.push((last - began).as_secs_f64() * 1e3);
+            times.push(arrival::between(began, last)?);
         }
     }
     let effort = server.processor_time()? - before;

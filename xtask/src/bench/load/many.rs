@@ -22,7 +22,7 @@ pub(super) async fn measure(tools: &Tools, home: &Path) -> Result<Vec<Figure>> {
     let rate = creates::create(&mut server, MACHINES).await?;
     eprintln!("bench: listing them by page");
     let pages = list_by_page(&server).await?;
-    let watching = fan_out::open(&server.door, fan_out::FEW).await?;
+    let watching = fan_out::open(&server.door, fan_out::Way::Http1, fan_out::FEW).await?;
     let loaded = memory::idle(&mut server.processes()).await?;
     drop(watching);
     eprintln!("bench: starting again");

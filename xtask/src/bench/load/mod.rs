@@ -4,7 +4,9 @@
 //! side; they are asked in turns, by the same client. Both sync every write to the same disk.
 
 mod admission;
+mod arrival;
 mod creates;
+mod events;
 mod fan_out;
 mod fleet;
 mod floor;
@@ -14,12 +16,14 @@ mod machine;
 mod many;
 mod server;
 mod wire;
+mod wire2;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
 use super::{figure::Figure, memory, process::Tools};
+use fan_out::Way;
 use server::{Pair, Server};
 
 /// How many machines the lists, the watches and the memory are measured with.
@@ -116,10 +120,10 @@ async fn memory_figure(pair: &mut Pair) -> Result<Figure> {
         "bench: memory with {MACHINES} machines and {} watchers",
         fan_out::FEW
     );
-    let watching = fan_out::open(&pair.ours.door, fan_out::FEW).await?;
+    let watching = fan_out::open(&pair.ours.door, Way::Http1, fan_out::FEW).await?;
     let ours = memory::idle(&mut pair.ours.processes()).await?;
     drop(watching);
-    let watching = fan_out::open(&pair.theirs.door, fan_out::FEW).await?;
+    let watching = fan_out::open(&pair.theirs.door, Way::Http1, fan_out::FEW).await?;
     let theirs = memory::idle(&mut pair.theirs.processes()).await?;
     drop(watching);
     Ok(Figure {

@@ -4,7 +4,7 @@
 //! it shares the cores. It understands what the two servers send: bodies with a length, and
 //! bodies in chunks.
 
-use std::{io::Read as _, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use anyhow::{Context, Result, bail};
 use kube::{
@@ -12,24 +12,26 @@ use kube::{
     client::ConfigExt as _,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
+use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
+use super::{events::Events, wire2};
+
 /// How much is read at once.
 pub(super) const PIECE: usize = 64 << 10;
-/// An event that takes longer does not come.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server and how to get in.
 #[derive(Clone)]
 pub(super) struct Door {
     address: SocketAddr,
     tls: TlsConnector,
-    authorization: String,
+    /// The same for connections that speak HTTP/2.
+    tls2: TlsConnector,
+    token: Option<String>,
 }
 
 impl Door {
@@ -48,29 +50,41 @@ impl Door {
         let tls: ClientConfig = config
             .rustls_client_config()
             .context("cannot prepare TLS")?;
+        let mut tls2 = tls.clone();
+        tls2.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Door {
             address: address.parse().context("the server has no address")?,
             tls: TlsConnector::from(Arc::new(tls)),
-            authorization: match token {
-                Some(token) => format!("Authorization: Bearer {token}\r\n"),
-                None => String::new(),
-            },
+            tls2: TlsConnector::from(Arc::new(tls2)),
+            token,
         })
     }
 
     /// A new connection.
     pub(super) async fn connect(&self) -> Result<Connection> {
+        let token = self.token.as_ref();
+        Ok(Connection {
+            stream: self.secured(&self.tls).await?,
+            authorization: token.map_or_else(String::new, |token| {
+                format!("Authorization: Bearer {token}\r\n")
+            }),
+            buffer: Vec::with_capacity(PIECE),
+        })
+    }
+
+    /// Starts a watch over HTTP/2, on a connection of its own.
+    pub(super) async fn watch2(&self, path: &str) -> Result<Events> {
+        let stream = self.secured(&self.tls2).await?;
+        wire2::watch(stream, path, self.token.as_deref()).await
+    }
+
+    async fn secured(&self, tls: &TlsConnector) -> Result<TlsStream<TcpStream>> {
         let tcp = TcpStream::connect(self.address)
             .await
             .context("cannot connect")?;
         tcp.set_nodelay(true).context("cannot set an option")?;
         let name = ServerName::IpAddress(self.address.ip().into());
-        let stream = self.tls.connect(name, tcp).await.context("no handshake")?;
-        Ok(Connection {
-            stream,
-            authorization: self.authorization.clone(),
-            buffer: Vec::with_capacity(PIECE),
-        })
+        tls.connect(name, tcp).await.context("no handshake")
     }
 }
 
@@ -146,18 +160,7 @@ impl Connection {
         if head.status != 200 {
             bail!("the watch {path} was answered with {}", head.status);
         }
-        let (tcp, tls) = self.stream.into_inner();
-        let tcp = tcp.into_std().context("a connection cannot be blocking")?;
-        tcp.set_nonblocking(false)
-            .and_then(|()| tcp.set_read_timeout(Some(PATIENCE)))
-            .context("a connection cannot be blocking")?;
-        Ok(Events {
-            tcp,
-            tls,
-            last: 0,
-            sealed: Vec::with_capacity(PIECE / 8),
-            size: 0,
-        })
+        Events::on(self.stream)
     }
 
     async fn send(&mut self, method: &str, path: &str, body: &[u8]) -> Result<()> {
@@ -231,85 +234,5 @@ impl Connection {
             Ok(_) => Ok(()),
             Err(error) => Err(error).context("cannot receive"),
         }
-    }
-}
-
-/// The events of a watch, of which only the number matters. They are waited for without a runtime:
-/// a thread that takes one watch after the other needs one call of the system for each event.
-///
-/// An event has been delivered when its bytes are here. What they say is looked at later, when
-/// nobody is measured: watchers live on other machines, and take no processor from a server.
-pub(super) struct Events {
-    tcp: std::net::TcpStream,
-    tls: ClientConnection,
-    /// The last byte that was seen.
-    last: u8,
-    /// What has come and was not looked at.
-    sealed: Vec<u8>,
-    /// How many bytes the last event took on the wire.
-    size: usize,
-}
-
-/// Events of one kind differ in size by the digits of their numbers.
-const DIGITS: usize = 16;
-
-impl Events {
-    /// How many bytes the last event took on the wire.
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Waits until the bytes of one event are here, as far as the size of the last one tells.
-    pub(super) fn arrive(&mut self, buffer: &mut [u8]) -> Result<()> {
-        while self.sealed.len() + DIGITS < self.size.max(DIGITS + 1) {
-            let size = self.tcp.read(buffer).context("an event did not arrive")?;
-            if size == 0 {
-                bail!("the watch ended");
-            }
-            self.sealed.extend_from_slice(&buffer[..size]);
-        }
-        Ok(())
-    }
-
-    /// Looks at what has come, and waits for the rest of the event when something is missing;
-    /// says whether it was all there.
-    pub(super) fn finish(&mut self, buffer: &mut [u8]) -> Result<bool> {
-        let mut taken = 0;
-        let mut was_here = true;
-        while !self.open(buffer, &mut taken)? {
-            was_here = false;
-            self.size = 0;
-            self.arrive(buffer)?;
-        }
-        self.size = taken;
-        Ok(was_here)
-    }
-
-    /// Takes the seal off what has come; says whether an event ended.
-    fn open(&mut self, buffer: &mut [u8], taken: &mut usize) -> Result<bool> {
-        let sealed = std::mem::take(&mut self.sealed);
-        let mut ended = false;
-        let mut left = sealed.as_slice();
-        while !left.is_empty() {
-            *taken += self.tls.read_tls(&mut left).context("no TLS")?;
-            let state = self.tls.process_new_packets().context("no TLS")?;
-            let mut size = state.plaintext_bytes_to_read();
-            while size > 0 {
-                let now = self.tls.reader().read(buffer).context("no TLS")?;
-                ended |= self.seen(&buffer[..now]);
-                size -= now;
-            }
-        }
-        Ok(ended)
-    }
-
-    /// An event is a line of JSON, which ends in a brace; no other line does.
-    fn seen(&mut self, bytes: &[u8]) -> bool {
-        let mut ended = false;
-        for byte in bytes {
-            ended |= self.last == b'}' && *byte == b'\n';
-            self.last = *byte;
-        }
-        ended
     }
 }
