@@ -16,6 +16,7 @@ pub mod program;
 pub mod real;
 pub mod stage;
 pub mod tls;
+pub mod wire;
 
 use std::time::Duration;
 
