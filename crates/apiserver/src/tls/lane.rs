@@ -130,3 +130,6 @@ impl AsyncWrite for OnLane {
         Pin::new(&mut self.0.lock().channel.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests;

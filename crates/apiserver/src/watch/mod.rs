@@ -31,6 +31,8 @@ use crate::registry::Kind;
 use crate::selector::Selector;
 use crate::status::{ApiError, Cause};
 use event::Writer;
+#[cfg(test)]
+pub(crate) use lane::LARGEST;
 pub(crate) use lane::{Channel, Lane};
 pub(crate) use room::Rooms;
 pub(crate) use shared::Lines;

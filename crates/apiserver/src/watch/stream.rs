@@ -159,10 +159,10 @@ impl Stream {
     /// The pieces, one after the other, as they are asked for.
     pub(super) fn into_body(self) -> Body {
         Body::from_stream(futures::stream::unfold(self, |mut stream| async move {
-            // When it is first asked for a piece, the head of the answer is still to be sent.
+            // What it was given before, which is the head of the answer at first, is still to be sent; and
+            // only within what follows do others get leave to send.
             stream.unsettle();
             let piece = stream.next().await;
-            stream.unsettle();
             piece.map(|piece| (Ok::<_, Infallible>(piece), stream))
         }))
     }
