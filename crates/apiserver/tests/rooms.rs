@@ -14,20 +14,12 @@ use std::time::Duration;
 
 use common::tls::Served;
 use common::wire::{Protocol, Wire, shown};
-use common::{PATIENCE, WIDGETS, ok, server, server_on, watch, widget};
+use common::{PATIENCE, WIDGETS, ok, revision, server, server_on, watch, widget};
 use futures::future::join_all;
 use machinist_apiserver::{ApiServer, Store};
 use machinist_store::Options;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-async fn revision(server: &ApiServer) -> String {
-    let list = ok(server, &format!("GET {WIDGETS}"), None).await;
-    list["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap()
-        .to_owned()
-}
 
 /// Changes a widget, so that an event about it has at least so many bytes.
 async fn change(server: &ApiServer, name: &str, size: usize) {

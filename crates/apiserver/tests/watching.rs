@@ -9,20 +9,14 @@
 
 mod common;
 
-use common::{WIDGETS, assert_contains, call, ok, server, watch, watch_accepting, widget};
+use common::{
+    WIDGETS, assert_contains, call, ok, revision, server, watch, watch_accepting, widget,
+};
 use machinist_apiserver::ApiServer;
 use serde_json::{Value, json};
 
 async fn create(server: &ApiServer, name: &str) -> Value {
     ok(server, &format!("POST {WIDGETS}"), Some(&widget(name))).await
-}
-
-async fn revision(server: &ApiServer) -> String {
-    let list = ok(server, &format!("GET {WIDGETS}"), None).await;
-    list["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap()
-        .to_owned()
 }
 
 #[tokio::test]

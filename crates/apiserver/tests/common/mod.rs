@@ -74,6 +74,15 @@ pub fn widget(name: &str) -> Value {
     })
 }
 
+/// The revision of the widgets as they are.
+pub async fn revision(server: &ApiServer) -> String {
+    let list = ok(server, &format!("GET {WIDGETS}"), None).await;
+    list["metadata"]["resourceVersion"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
 /// Sends a request and gives the response as it comes.
 pub async fn send(server: &ApiServer, request: Request<Body>) -> Response<Body> {
     server
