@@ -6,12 +6,13 @@
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    fold_identical_functions();
+    make_it_small()?;
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../crds");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
@@ -39,11 +40,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Has the linker keep one of functions that are the same: generic code makes many of them. Where the
-/// compiler brings its own linker it is known to be able to.
-fn fold_identical_functions() {
-    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") {
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+/// Has the linker keep one of functions that are the same, since generic code makes many of them, and note in
+/// few bytes which addresses are to be moved at a start, since all of that is read then and stays in memory.
+/// Where the compiler brings its own linker it is known to be able to.
+fn make_it_small() -> Result<(), Box<dyn Error>> {
+    let target = env::var("TARGET")?;
+    if env::var("PROFILE")? != "release" || target != "x86_64-unknown-linux-gnu" {
+        return Ok(());
     }
+    println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    if env::var("HOST")? == target && has_packed_relocations() {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+    Ok(())
+}
+
+/// Whether the C library of this host can start such a program, which it can from 2.36 on.
+fn has_packed_relocations() -> bool {
+    let asked = Command::new("getconf").arg("GNU_LIBC_VERSION").output();
+    let answer = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let version = answer.ok().and_then(|text| {
+        let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    });
+    version.is_some_and(|version| version >= (2, 36))
 }
