@@ -30,8 +30,8 @@ impl TlsLane {
         })
     }
 
-    /// Says that the HTTP machinery was, or is about to be, given something. The connection is free again
-    /// when that was flushed.
+    /// Says that the HTTP machinery may hold something that it was given. The connection is free again when
+    /// that was flushed.
     pub(crate) fn unsettle(&self) {
         self.lock().channel.settled = false;
     }

@@ -167,7 +167,7 @@ impl Stream {
         }))
     }
 
-    /// Says that the connection is being given something to send.
+    /// Says that what was given out before may not have been sent.
     fn unsettle(&self) {
         if let Some(lane) = &self.lane {
             lane.unsettle();

@@ -129,7 +129,7 @@ pub(super) async fn open(door: &Door, way: Way, count: usize) -> Result<Vec<Even
     for _ in 0..count {
         watchers.push(match way {
             Way::Http1 => door.connect().await?.watch(&path).await?,
-            Way::Http2 => door.watch2(&path).await?,
+            Way::Http2 => door.watch_over_http2(&path).await?,
         });
     }
     Ok(watchers)

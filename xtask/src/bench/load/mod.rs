@@ -11,12 +11,12 @@ mod fan_out;
 mod fleet;
 mod floor;
 mod gate;
+mod http2;
 mod lists;
 mod machine;
 mod many;
 mod server;
 mod wire;
-mod wire2;
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::{events::Events, wire2};
+use super::{events::Events, http2};
 
 /// How much is read at once.
 pub(super) const PIECE: usize = 64 << 10;
@@ -30,7 +30,7 @@ pub(super) struct Door {
     address: SocketAddr,
     tls: TlsConnector,
     /// The same for connections that speak HTTP/2.
-    tls2: TlsConnector,
+    tls_http2: TlsConnector,
     token: Option<String>,
 }
 
@@ -50,12 +50,12 @@ impl Door {
         let tls: ClientConfig = config
             .rustls_client_config()
             .context("cannot prepare TLS")?;
-        let mut tls2 = tls.clone();
-        tls2.alpn_protocols = vec![b"h2".to_vec()];
+        let mut tls_http2 = tls.clone();
+        tls_http2.alpn_protocols = vec![b"h2".to_vec()];
         Ok(Door {
             address: address.parse().context("the server has no address")?,
             tls: TlsConnector::from(Arc::new(tls)),
-            tls2: TlsConnector::from(Arc::new(tls2)),
+            tls_http2: TlsConnector::from(Arc::new(tls_http2)),
             token,
         })
     }
@@ -73,9 +73,9 @@ impl Door {
     }
 
     /// Starts a watch over HTTP/2, on a connection of its own.
-    pub(super) async fn watch2(&self, path: &str) -> Result<Events> {
-        let stream = self.secured(&self.tls2).await?;
-        wire2::watch(stream, path, self.token.as_deref()).await
+    pub(super) async fn watch_over_http2(&self, path: &str) -> Result<Events> {
+        let stream = self.secured(&self.tls_http2).await?;
+        http2::watch(stream, path, self.token.as_deref()).await
     }
 
     async fn secured(&self, tls: &TlsConnector) -> Result<TlsStream<TcpStream>> {
